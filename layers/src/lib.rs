@@ -1,0 +1,1 @@
+//! Layers for agents that are tower services: limits, time-outs, budgets, retries, tracing.

@@ -1,0 +1,1 @@
+//! Serving and calling over HTTP for the Portcullis program.
