@@ -1,0 +1,88 @@
+use std::{
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::Stream;
+use pin_project::pin_project;
+
+use crate::{Agent, AgentEvent, Invoke, Prompt, Scope, Usage, UsageSink};
+
+/// The agent below a script.
+#[derive(Clone, Debug)]
+pub struct Next<S> {
+    agent: S,
+    runs: u32,
+}
+
+impl<S: Agent + Clone> Next<S> {
+    pub(super) const fn new(agent: S) -> Self {
+        Self { agent, runs: 0 }
+    }
+
+    /// Begins a run: readiness, call and events. Nothing happens before it is polled,
+    /// and dropping it stops the run.
+    ///
+    /// The ids of usage records become unique over the runs of the turn, in the stream
+    /// and in the sink: those of the second run begin with `2/`, and so on. The first
+    /// run's stay as they are, unless they begin with a number and a slash themselves.
+    pub fn invoke(&mut self, mut scope: Scope, prompt: Prompt) -> Run<S> {
+        self.runs = self.runs.saturating_add(1);
+        let run = self.runs;
+        if let Some(sink) = scope.usage_sink().cloned() {
+            scope.set_usage_sink(Some(UsageSink::new(move |usage| {
+                let mut usage = usage.clone();
+                number(&mut usage, run);
+                sink.report(&usage);
+            })));
+        }
+        Run {
+            events: Invoke::new(self.agent.clone(), scope, prompt),
+            run,
+        }
+    }
+}
+
+/// One run of the agent below a script.
+#[pin_project]
+#[must_use = "streams do nothing unless polled"]
+pub struct Run<S: Agent> {
+    #[pin]
+    events: Invoke<S>,
+    run: u32,
+}
+
+impl<S: Agent> Stream for Run<S> {
+    type Item = AgentEvent;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
+        let this = self.project();
+        let mut event = ready!(this.events.poll_next(cx));
+        if let Some(AgentEvent::Usage(usage)) = &mut event {
+            number(usage, *this.run);
+        }
+        Poll::Ready(event)
+    }
+}
+
+impl<S: Agent> fmt::Debug for Run<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("run", &self.run)
+            .finish_non_exhaustive()
+    }
+}
+
+/// No two runs of nested scripts may give the same id: a first run is numbered too
+/// where its id looks numbered.
+fn number(usage: &mut Usage, run: u32) {
+    let looks_numbered = || {
+        let number = usage.id().split_once('/').map(|(number, _)| number);
+        number
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    };
+    if run > 1 || looks_numbered() {
+        usage.set_id(format!("{run}/{}", usage.id()));
+    }
+}
