@@ -4,6 +4,7 @@
 
 mod agent;
 mod collect;
+mod control;
 mod event;
 mod extensions;
 mod json;
@@ -20,6 +21,10 @@ pub use self::{
         Emitter, Emitting, Invoke, Step, agent_fn, agent_fn_with, emitting,
     },
     collect::{CollectAsError, CollectError, Collected, collect, collect_as, collect_with_usage},
+    control::{
+        Accepted, ControlCapabilities, ControlFuture, ControlRefusal, Fate, Inbox, InboxSender,
+        RefusalCode, SessionControl, SessionState, inbox,
+    },
     event::{
         AgentEvent, Completed, Cost, Extension, Failure, FailureCode, Retrying, Text, Thinking,
         ToolEnded, ToolStarted, Usage, UsageSource, UsageTally,
