@@ -1,1 +1,26 @@
 //! A2A 1.0 for agents that are tower services: model, server, client, bindings.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | (always) | [`model`]: the data model and its JSON form |
+//! | `server` | [`server`] and [`log`]: operations, runner, task log; knows no HTTP |
+//! | `jsonrpc` | [`binding`]: the JSON-RPC binding as a `tower::Service` of HTTP requests |
+//! | `client` | [`client`]: calling an agent that somebody else serves |
+//! | `testing` | the contract suites of the ports |
+//! | `full` | all of them |
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod model;
+
+#[cfg(feature = "jsonrpc")]
+#[cfg_attr(docsrs, doc(cfg(feature = "jsonrpc")))]
+pub mod binding;
+#[cfg(feature = "client")]
+#[cfg_attr(docsrs, doc(cfg(feature = "client")))]
+pub mod client;
+#[cfg(any(feature = "server", feature = "client"))]
+#[cfg_attr(docsrs, doc(cfg(any(feature = "server", feature = "client"))))]
+pub mod log;
+#[cfg(feature = "server")]
+#[cfg_attr(docsrs, doc(cfg(feature = "server")))]
+pub mod server;

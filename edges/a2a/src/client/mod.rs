@@ -1,0 +1,1 @@
+//! Calling an agent that somebody else serves.
