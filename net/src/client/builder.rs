@@ -1,0 +1,78 @@
+use std::time::Duration;
+
+use http_body::Body;
+use hyper_util::{
+    client::legacy::{
+        Client,
+        connect::{Connect, HttpConnector},
+    },
+    rt::{TokioExecutor, TokioTimer},
+};
+
+use super::service::HttpClient;
+
+/// How an [`HttpClient`] connects.
+#[derive(Clone, Debug)]
+pub struct HttpClientBuilder {
+    connect_timeout: Duration,
+    idle_timeout: Duration,
+}
+
+impl HttpClientBuilder {
+    /// 10 s to connect; idle connections are kept for 30 s, which is less than servers keep them.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// How long a connection may take to open.
+    #[must_use]
+    pub const fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.connect_timeout = limit;
+        self
+    }
+
+    /// How long a connection is kept for the next request.
+    #[must_use]
+    pub const fn idle_timeout(mut self, limit: Duration) -> Self {
+        self.idle_timeout = limit;
+        self
+    }
+
+    /// A client over plain TCP.
+    #[must_use]
+    pub fn build<B>(self) -> HttpClient<HttpConnector, B>
+    where
+        B: Body + Send,
+        B::Data: Send,
+    {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(self.connect_timeout));
+        self.connector(connector)
+    }
+
+    /// A client over a connector of one's own: a guard, a proxy, TLS, a pipe in a test.
+    #[must_use]
+    pub fn connector<C, B>(self, connector: C) -> HttpClient<C, B>
+    where
+        C: Connect + Clone,
+        B: Body + Send,
+        B::Data: Send,
+    {
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(self.idle_timeout)
+            .build(connector);
+        HttpClient::over(client)
+    }
+}
+
+impl Default for HttpClientBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
