@@ -64,6 +64,24 @@ impl Usage {
         self.id = id.into();
     }
 
+    /// Makes the id unique over the runs of a turn: those of the second run begin with
+    /// `2/`, and so on. What a layer that invokes again does with every record, in the
+    /// stream and in the sink.
+    ///
+    /// No two runs of nested layers may give the same id: a first run is numbered too
+    /// where its id looks numbered.
+    pub fn number(&mut self, run: u32) {
+        let looks_numbered = || {
+            let number = self.id.split_once('/').map(|(number, _)| number);
+            number.is_some_and(|number| {
+                !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+            })
+        };
+        if run > 1 || looks_numbered() {
+            self.id = format!("{run}/{}", self.id);
+        }
+    }
+
     counters! {
         /// Tokens that went in, cached ones included.
         input, with_input;

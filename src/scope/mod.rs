@@ -169,8 +169,8 @@ impl Scope {
         self.inner().sink = Some(sink);
     }
 
-    /// Replaces all sinks.
-    pub(crate) fn set_usage_sink(&mut self, sink: Option<UsageSink>) {
+    /// Replaces all sinks; what a layer does that changes the reports of a run.
+    pub fn set_usage_sink(&mut self, sink: Option<UsageSink>) {
         self.inner().sink = sink;
     }
 

@@ -7,7 +7,7 @@ use std::{
 use futures_core::Stream;
 use pin_project::pin_project;
 
-use crate::{Agent, AgentEvent, Invoke, Prompt, Scope, Usage, UsageSink};
+use crate::{Agent, AgentEvent, Invoke, Prompt, Scope, UsageSink};
 
 /// The agent below a script.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl<S: Agent + Clone> Next<S> {
         if let Some(sink) = scope.usage_sink().cloned() {
             scope.set_usage_sink(Some(UsageSink::new(move |usage| {
                 let mut usage = usage.clone();
-                number(&mut usage, run);
+                usage.number(run);
                 sink.report(&usage);
             })));
         }
@@ -60,7 +60,7 @@ impl<S: Agent> Stream for Run<S> {
         let this = self.project();
         let mut event = ready!(this.events.poll_next(cx));
         if let Some(AgentEvent::Usage(usage)) = &mut event {
-            number(usage, *this.run);
+            usage.number(*this.run);
         }
         Poll::Ready(event)
     }
@@ -71,18 +71,5 @@ impl<S: Agent> fmt::Debug for Run<S> {
         f.debug_struct("Run")
             .field("run", &self.run)
             .finish_non_exhaustive()
-    }
-}
-
-/// No two runs of nested scripts may give the same id: a first run is numbered too
-/// where its id looks numbered.
-fn number(usage: &mut Usage, run: u32) {
-    let looks_numbered = || {
-        let number = usage.id().split_once('/').map(|(number, _)| number);
-        number
-            .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
-    };
-    if run > 1 || looks_numbered() {
-        usage.set_id(format!("{run}/{}", usage.id()));
     }
 }
