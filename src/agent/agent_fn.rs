@@ -181,7 +181,7 @@ where
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
         let mut stage = self.project().stage;
-        let event = match stage.as_mut().project() {
+        let mut event = match stage.as_mut().project() {
             StageProject::Running(emitting) => {
                 // The agent answers for its own panics: a caller needs no `catch` for MUST 2.
                 match catch_unwind(AssertUnwindSafe(|| emitting.poll_step(cx))) {
@@ -199,7 +199,12 @@ where
             StageProject::Ended => return Poll::Ready(None),
         };
         if event.is_terminal() {
-            stage.set(Stage::Ended);
+            // What the function holds goes now. A panic in there is a failure like any
+            // other; one that was reported already says more.
+            let dropped = catch_unwind(AssertUnwindSafe(|| stage.set(Stage::Ended)));
+            if let (Err(panic), AgentEvent::Completed(_)) = (dropped, &event) {
+                event = AgentEvent::Failed(Failure::internal(Panicked::new(&*panic)));
+            }
         }
         Poll::Ready(Some(event))
     }
