@@ -118,7 +118,7 @@ impl<St: Stream<Item = AgentEvent>, T: Turn> Stream for TurnStream<St, T> {
                 Ok(Polled::Pending) => return Poll::Pending,
                 Ok(Polled::Withheld) => {}
                 Ok(Polled::Last(mut last)) => {
-                    drop_below(this.below.as_mut(), this.turn);
+                    drop_below(this.below.as_mut(), this.turn, this.outbox);
                     let turn = this.turn.as_mut().expect("told the end only below");
                     match catch_unwind(AssertUnwindSafe(|| turn.poll_close(cx, &mut last))) {
                         Ok(Poll::Ready(())) => {
@@ -137,11 +137,11 @@ impl<St: Stream<Item = AgentEvent>, T: Turn> Stream for TurnStream<St, T> {
                 }
                 Ok(Polled::Outbox(event, flow)) => {
                     if this.outbox.file(event, flow) {
-                        drop_below(this.below.as_mut(), this.turn);
+                        drop_below(this.below.as_mut(), this.turn, this.outbox);
                     }
                 }
                 Ok(Polled::BareEnd) => {
-                    drop_below(this.below.as_mut(), this.turn);
+                    drop_below(this.below.as_mut(), this.turn, this.outbox);
                     tell(this.turn, End::Truncated);
                     return Poll::Ready(None);
                 }
@@ -201,8 +201,14 @@ fn drop_quietly<St, T: Turn>(
     }))
 }
 
-fn drop_below<St, T: Turn>(below: Pin<&mut Option<St>>, turn: &mut Option<T>) {
+fn drop_below<St, T: Turn>(
+    below: Pin<&mut Option<St>>,
+    turn: &mut Option<T>,
+    outbox: &mut Outbox,
+) {
     if let Err(panic) = drop_quietly(below, turn) {
+        // Nothing follows a panic, not even what was about to leave.
+        outbox.clear();
         tell(turn, End::Panicked);
         resume_unwind(panic);
     }
