@@ -63,7 +63,10 @@ fn two(log: &Log, below: Below) -> impl Agent<Response: Send, Future: Send> + Cl
         let log = log.clone();
         TurnLayer::new(move |_: &mut Scope, _: &mut Prompt| Watch::new(&log, name))
     });
-    ServiceBuilder::new().layer(outer).layer(inner).service(below)
+    ServiceBuilder::new()
+        .layer(outer)
+        .layer(inner)
+        .service(below)
 }
 
 #[test]
@@ -229,9 +232,15 @@ fn a_panic_of_the_outer_layer_cancels_the_inner_one() {
 fn a_panic_of_any_method_is_told_once() {
     type Build = fn(Watch) -> Watch;
     let methods: [(&str, Build); 3] = [
-        ("on_event", |watch| watch.on_event(|_, _| panic!("on_event"))),
-        ("poll_quiet", |watch| watch.on_quiet(|_, _| panic!("poll_quiet"))),
-        ("poll_close", |watch| watch.on_close(|_, _| panic!("poll_close"))),
+        ("on_event", |watch| {
+            watch.on_event(|_, _| panic!("on_event"))
+        }),
+        ("poll_quiet", |watch| {
+            watch.on_quiet(|_, _| panic!("poll_quiet"))
+        }),
+        ("poll_close", |watch| {
+            watch.on_close(|_, _| panic!("poll_close"))
+        }),
     ];
     for (name, build) in methods {
         let log = Log::default();
@@ -412,7 +421,11 @@ fn what_a_layer_inserts_keeps_its_order() {
     }
     let expected = "<1a <2a a a1> a2> <1b <2b b1> b2> \
                     <1completed <2completed completed1> completed2> completed";
-    assert_eq!(seen.join(" "), expected, "nothing follows the terminal event");
+    assert_eq!(
+        seen.join(" "),
+        expected,
+        "nothing follows the terminal event"
+    );
 }
 
 #[test]
@@ -501,7 +514,12 @@ fn the_epilogue_runs_before_the_terminal_event_and_after_the_engine_is_gone() {
         }
         assert_pending!(turn.poll_next());
         assert_eq!(next!(turn), "failed: not stored");
-        let told = ["closes 2", "closes 3", "layer failed: not stored", "layer dropped"];
+        let told = [
+            "closes 2",
+            "closes 3",
+            "layer failed: not stored",
+            "layer dropped",
+        ];
         assert_eq!(log.take(), told);
     }
 }
@@ -548,7 +566,11 @@ fn withheld_events_do_not_starve_others() {
         assert!(turn.is_woken(), "it goes on by itself");
         polls += 1;
     }
-    assert!(polls > 5, "one poll runs through {} events", below.polls() / polls);
+    assert!(
+        polls > 5,
+        "one poll runs through {} events",
+        below.polls() / polls
+    );
     assert_eq!(below.polls(), 1_001);
 }
 
@@ -567,7 +589,13 @@ fn around_wraps_the_call_every_poll_and_the_drop() {
     assert_eq!(next!(turn), "a");
     assert_eq!(
         log.take(),
-        ["layer enters", "call", "layer leaves", "layer enters", "layer leaves"]
+        [
+            "layer enters",
+            "call",
+            "layer leaves",
+            "layer enters",
+            "layer leaves"
+        ]
     );
     assert_pending!(turn.poll_next());
     assert_eq!(log.take(), ["layer enters", "layer leaves"]);

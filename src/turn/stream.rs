@@ -201,11 +201,7 @@ fn drop_quietly<St, T: Turn>(
     }))
 }
 
-fn drop_below<St, T: Turn>(
-    below: Pin<&mut Option<St>>,
-    turn: &mut Option<T>,
-    outbox: &mut Outbox,
-) {
+fn drop_below<St, T: Turn>(below: Pin<&mut Option<St>>, turn: &mut Option<T>, outbox: &mut Outbox) {
     if let Err(panic) = drop_quietly(below, turn) {
         // Nothing follows a panic, not even what was about to leave.
         outbox.clear();
