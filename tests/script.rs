@@ -124,13 +124,15 @@ fn a_bare_end_and_a_panic_below_pass_as_they_are() {
 fn the_function_may_end_the_turn_by_itself() {
     let log = Log::default();
     for (answer, end) in [("yes", "completed"), ("no", "failed: no")] {
-        let layer = from_fn(move |_, _, _next: Next<BoxAgent>, out: Emitter| async move {
-            out.emit(AgentEvent::text(answer)).await;
-            if answer == "no" {
-                return Err(Failure::new("no"));
-            }
-            Ok(())
-        });
+        let layer = from_fn(
+            move |_, _, _next: Next<BoxAgent>, out: Emitter| async move {
+                out.emit(AgentEvent::text(answer)).await;
+                if answer == "no" {
+                    return Err(Failure::new("no"));
+                }
+                Ok(())
+            },
+        );
         let agent = layer.layer(Below::new(&log, [completed()]));
         let mut turn = task::spawn(agent.invoke(scope(), prompt()));
         assert_eq!(next!(turn), answer);
@@ -143,13 +145,15 @@ fn the_function_may_end_the_turn_by_itself() {
 #[test]
 fn a_relay_ends_with_the_terminal_event_that_it_emits() {
     let log = Log::default();
-    let relay = from_fn(async |scope, prompt, mut next: Next<BoxAgent>, out: Emitter| {
-        let mut run = next.invoke(scope, prompt);
-        while let Some(event) = run.next().await {
-            out.emit(event).await;
-        }
-        Err::<(), _>(Failure::new("nothing came to an end"))
-    });
+    let relay = from_fn(
+        async |scope, prompt, mut next: Next<BoxAgent>, out: Emitter| {
+            let mut run = next.invoke(scope, prompt);
+            while let Some(event) = run.next().await {
+                out.emit(event).await;
+            }
+            Err::<(), _>(Failure::new("nothing came to an end"))
+        },
+    );
     let agent = relay.layer(Below::new(&log, [text("a"), completed()]));
     let mut turn = task::spawn(agent.invoke(scope(), prompt()));
     assert_eq!(next!(turn), "a");
@@ -215,7 +219,11 @@ async fn usage_ids_of_several_and_nested_runs_are_unique_in_stream_and_sink() {
     let mut scope = scope();
     scope.add_usage_sink(UsageSink::new({
         let sunk = Arc::clone(&sunk);
-        move |usage| sunk.lock().expect("not poisoned").push(usage.id().to_owned())
+        move |usage| {
+            sunk.lock()
+                .expect("not poisoned")
+                .push(usage.id().to_owned())
+        }
     }));
     let events: Vec<_> = agent.invoke(scope, prompt()).collect().await;
     let ids: Vec<_> = events
@@ -226,24 +234,34 @@ async fn usage_ids_of_several_and_nested_runs_are_unique_in_stream_and_sink() {
         })
         .collect();
     assert_eq!(ids.len(), 3 * 2 * 2 * 4);
-    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
+    assert_eq!(
+        ids.iter().collect::<BTreeSet<_>>().len(),
+        ids.len(),
+        "{ids:?}"
+    );
     assert_eq!(ids[0], "turn", "a first run keeps its ids");
-    assert_eq!(*sunk.lock().expect("not poisoned"), ids, "the sink has the same");
+    assert_eq!(
+        *sunk.lock().expect("not poisoned"),
+        ids,
+        "the sink has the same"
+    );
 }
 
 #[tokio::test]
 async fn runs_that_overlap_have_ids_of_their_own() {
-    let both = from_fn(async |scope: Scope, prompt: Prompt, mut next: Next<BoxAgent>, out: Emitter| {
-        let first = next.invoke(scope.clone(), prompt.clone());
-        let second = next.invoke(scope, prompt);
-        let mut events = futures_util::stream::select(first, second);
-        while let Some(event) = events.next().await {
-            if !event.is_terminal() {
-                out.emit(event).await;
+    let both = from_fn(
+        async |scope: Scope, prompt: Prompt, mut next: Next<BoxAgent>, out: Emitter| {
+            let first = next.invoke(scope.clone(), prompt.clone());
+            let second = next.invoke(scope, prompt);
+            let mut events = futures_util::stream::select(first, second);
+            while let Some(event) = events.next().await {
+                if !event.is_terminal() {
+                    out.emit(event).await;
+                }
             }
-        }
-        Ok(())
-    });
+            Ok(())
+        },
+    );
     let agent = both.layer(billed());
     let events: Vec<_> = agent.invoke(scope(), prompt()).collect().await;
     let ids: BTreeSet<_> = words(&events).into_iter().collect();
@@ -271,7 +289,11 @@ async fn a_sink_that_only_an_engine_in_its_drop_reaches_is_numbered_too() {
     let mut scope = scope();
     scope.add_usage_sink(UsageSink::new({
         let sunk = Arc::clone(&sunk);
-        move |usage| sunk.lock().expect("not poisoned").push(usage.id().to_owned())
+        move |usage| {
+            sunk.lock()
+                .expect("not poisoned")
+                .push(usage.id().to_owned())
+        }
     }));
     let mut turn = Box::pin(agent.invoke(scope, prompt()));
     for _ in 0..3 {

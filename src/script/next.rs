@@ -10,7 +10,9 @@ use pin_project::pin_project;
 use crate::{Agent, AgentEvent, Invoke, Prompt, Scope, UsageSink};
 
 /// The agent below a script.
-#[derive(Clone, Debug)]
+///
+/// It is not `Clone`: two of them would give two runs the same number.
+#[derive(Debug)]
 pub struct Next<S> {
     agent: S,
     runs: u32,
