@@ -80,7 +80,10 @@ fn joined_emitters_alternate_strictly() {
         assert_eq!(next!(turn), format!("b{i}"));
     }
     assert_eq!(next!(turn), "completed");
-    assert!(!turn.is_woken(), "nothing wakes a reader that has its event");
+    assert!(
+        !turn.is_woken(),
+        "nothing wakes a reader that has its event"
+    );
 }
 
 #[test]
@@ -182,7 +185,11 @@ fn an_emit_that_was_taken_counts_although_it_is_dropped() {
         std::future::poll_fn(|cx| {
             polls += 1;
             let _ = emit.poll_unpin(cx);
-            if polls == 2 { Poll::Ready(()) } else { Poll::Pending }
+            if polls == 2 {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         })
         .await;
         drop(emit);
@@ -215,7 +222,10 @@ async fn spawned_producers_on_two_threads_lose_nothing() {
         Ok(())
     });
     let turn = agent.invoke(scope(), prompt());
-    let reading = tokio::time::timeout(tokio::time::Duration::from_secs(60), turn.collect::<Vec<_>>());
+    let reading = tokio::time::timeout(
+        tokio::time::Duration::from_secs(60),
+        turn.collect::<Vec<_>>(),
+    );
     let events = reading.await.expect("no hang");
     assert_eq!(events.len(), TASKS * EACH + 1);
     let mut next = [0; TASKS];
@@ -243,7 +253,11 @@ async fn a_clone_that_outlives_the_turn_resolves_at_once() {
             }
         }
     });
-    for (read, what) in [(usize::MAX, "to the end"), (1, "dropped"), (0, "never polled")] {
+    for (read, what) in [
+        (usize::MAX, "to the end"),
+        (1, "dropped"),
+        (0, "never polled"),
+    ] {
         let turn = agent.clone().invoke(scope(), prompt());
         let mut turn = task::spawn(turn);
         for _ in 0..read {
@@ -372,15 +386,22 @@ fn the_plain_case_wakes_nobody_in_vain() {
 #[test]
 fn an_emit_from_outside_wakes_the_reader_once() {
     let kept: Arc<Mutex<Option<Emitter>>> = Arc::default();
-    let agent = agent_fn_with(Arc::clone(&kept), async |kept: Arc<Mutex<_>>, _, _, out: Emitter| {
-        *kept.lock().expect("not poisoned") = Some(out);
-        pending::<()>().await;
-        Ok(())
-    });
+    let agent = agent_fn_with(
+        Arc::clone(&kept),
+        async |kept: Arc<Mutex<_>>, _, _, out: Emitter| {
+            *kept.lock().expect("not poisoned") = Some(out);
+            pending::<()>().await;
+            Ok(())
+        },
+    );
     let mut turn = task::spawn(agent.invoke(scope(), prompt()));
     assert_pending!(turn.poll_next());
     assert!(!turn.is_woken());
-    let out = kept.lock().expect("not poisoned").take().expect("put there");
+    let out = kept
+        .lock()
+        .expect("not poisoned")
+        .take()
+        .expect("put there");
     let mut first = task::spawn(out.emit(AgentEvent::text("a")));
     let mut second = task::spawn(out.emit(AgentEvent::text("b")));
     assert_pending!(first.poll());
@@ -420,10 +441,14 @@ fn the_building_block_stands_alone() {
 
 #[tokio::test]
 async fn what_the_function_returns_is_the_terminal_event() {
-    let agent = agent_fn(async |scope: Scope, _, _out: Emitter| match scope.session() {
-        "data" => Ok(Completed::with_data(portcullis::Json::from_text("[1]").expect("json"))),
-        _ => Err(Failure::with_code(FailureCode::INVALID_PROMPT, "no")),
-    });
+    let agent = agent_fn(
+        async |scope: Scope, _, _out: Emitter| match scope.session() {
+            "data" => Ok(Completed::with_data(
+                portcullis::Json::from_text("[1]").expect("json"),
+            )),
+            _ => Err(Failure::with_code(FailureCode::INVALID_PROMPT, "no")),
+        },
+    );
     let events: Vec<_> = agent.invoke(Scope::new("data"), prompt()).collect().await;
     let AgentEvent::Completed(completed) = &events[0] else {
         panic!("{events:?}")

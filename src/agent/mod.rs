@@ -5,6 +5,7 @@ mod boxed;
 mod emitter;
 mod ext;
 mod invoke;
+mod message;
 
 use std::convert::Infallible;
 
@@ -38,6 +39,7 @@ pub use self::{
     message = "`{Self}` is not an agent",
     label = "not a `Service<(Scope, Prompt)>` with a stream of `AgentEvent` and no error",
     note = "an agent is a `tower::Service<(Scope, Prompt)>` whose response is a `Stream<Item = AgentEvent>` and whose error is `Infallible`",
+    note = "to write one as an async function, use `portcullis::agent_fn`",
     note = "if the error is another type, put `CatchLayer` of `portcullis-layers` around the service: it turns errors into `failed` events",
     note = "if the stream yields something else, map its items to `AgentEvent`"
 )]
@@ -48,7 +50,9 @@ pub trait Agent:
 
 impl<S> Agent for S
 where
+    S: Service<(Scope, Prompt), Error: message::NoError>,
     S: Service<(Scope, Prompt), Error = Infallible>,
+    S::Response: Stream<Item: message::Event>,
     S::Response: Stream<Item = AgentEvent>,
 {
 }

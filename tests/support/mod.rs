@@ -214,7 +214,10 @@ impl Watch {
         self
     }
 
-    pub(crate) fn on_quiet(mut self, f: impl FnMut(&mut Context<'_>, &mut Outbox) + Send + 'static) -> Self {
+    pub(crate) fn on_quiet(
+        mut self,
+        f: impl FnMut(&mut Context<'_>, &mut Outbox) + Send + 'static,
+    ) -> Self {
         self.on_quiet = Some(Box::new(f));
         self
     }
