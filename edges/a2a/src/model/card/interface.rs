@@ -1,0 +1,32 @@
+message! {
+    /// A place where an agent answers.
+    AgentInterface {
+        /// Where. For gRPC `host:port`.
+        url: String = "url", required;
+        /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or a URI.
+        protocol_binding: String = "protocolBinding" | "protocol_binding", required;
+        /// What to put into the tenant of each request.
+        tenant: String = "tenant" as Id;
+        /// The version of the protocol, as in `1.0`.
+        protocol_version: String = "protocolVersion" | "protocol_version", required;
+    }
+}
+
+impl AgentInterface {
+    /// A JSON-RPC endpoint that speaks version 1.0.
+    #[must_use]
+    pub fn json_rpc(url: impl Into<String>) -> Self {
+        Self::new(url, "JSONRPC")
+    }
+
+    /// A binding of version 1.0 at a place.
+    #[must_use]
+    pub fn new(url: impl Into<String>, protocol_binding: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            protocol_binding: protocol_binding.into(),
+            protocol_version: "1.0".to_owned(),
+            ..Self::blank()
+        }
+    }
+}

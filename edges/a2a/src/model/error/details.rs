@@ -1,0 +1,133 @@
+use std::collections::BTreeMap;
+
+use serde::{
+    Deserialize, Serialize, Serializer,
+    ser::{SerializeMap, SerializeSeq},
+};
+use serde_json::value::RawValue;
+
+use super::{Error, ErrorKind, Violation};
+
+/// The details of an error: what JSON-RPC calls `data` and HTTP+JSON `details`, an array
+/// of objects with an `@type` (A2A-RPC-29, -30, -32).
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorDetails<'a>(pub(super) &'a Error);
+
+impl ErrorDetails<'_> {
+    /// Whether there is nothing to say, so that `data` is left out.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.reason().is_none() && self.0.violations().is_empty()
+    }
+}
+
+impl Serialize for ErrorDetails<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut details = serializer.serialize_seq(None)?;
+        if let Some(reason) = self.0.reason() {
+            details.serialize_element(&ErrorInfo(reason, self.0))?;
+        }
+        if !self.0.violations().is_empty() {
+            details.serialize_element(&BadRequest(self.0.violations()))?;
+        }
+        details.end()
+    }
+}
+
+struct ErrorInfo<'a>(&'static str, &'a Error);
+
+impl Serialize for ErrorInfo<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(reason, error) = self;
+        let mut info = serializer.serialize_map(None)?;
+        info.serialize_entry("@type", ERROR_INFO)?;
+        info.serialize_entry("reason", reason)?;
+        info.serialize_entry("domain", DOMAIN)?;
+        if !error.0.metadata.is_empty() {
+            info.serialize_entry("metadata", &ErrorMetadata(error))?;
+        }
+        info.end()
+    }
+}
+
+struct ErrorMetadata<'a>(&'a Error);
+
+impl Serialize for ErrorMetadata<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.metadata())
+    }
+}
+
+struct BadRequest<'a>(&'a [Violation]);
+
+impl Serialize for BadRequest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bad = serializer.serialize_map(Some(2))?;
+        bad.serialize_entry("@type", BAD_REQUEST)?;
+        bad.serialize_entry("fieldViolations", self.0)?;
+        bad.end()
+    }
+}
+
+impl Error {
+    /// The error that a server sent: told by the reason of an `ErrorInfo` of the
+    /// protocol, else by the code (A2A-RPC-34). `data` is what came as details; whatever
+    /// of it does not fit is left out.
+    #[must_use]
+    pub fn from_wire(code: i32, message: impl Into<String>, data: Option<&str>) -> Self {
+        let details: Vec<Box<RawValue>> = data
+            .and_then(|data| serde_json::from_str(data).ok())
+            .unwrap_or_default();
+        let mut kind = ErrorKind::from_code(code);
+        let mut metadata = Vec::new();
+        let mut violations = Vec::new();
+        for detail in details {
+            let Ok(detail) = serde_json::from_str::<Detail>(detail.get()) else {
+                continue;
+            };
+            if detail.type_url == ERROR_INFO && detail.domain == DOMAIN {
+                kind = ErrorKind::from_reason(&detail.reason).or(kind);
+                metadata.extend(detail.metadata);
+            } else if detail.type_url == BAD_REQUEST {
+                violations.extend(detail.field_violations);
+            }
+        }
+        let kind = kind.unwrap_or(ErrorKind::Unavailable);
+        let mut error = Self::with_message(kind, message.into());
+        for (name, value) in metadata {
+            error = error.with(name, value);
+        }
+        error.0.violations = violations
+            .into_iter()
+            .map(|violation| Violation::new(violation.field, violation.description))
+            .collect();
+        error
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Detail {
+    #[serde(rename = "@type")]
+    type_url: String,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    domain: String,
+    #[serde(default)]
+    metadata: BTreeMap<String, String>,
+    #[serde(default)]
+    field_violations: Vec<FieldViolation>,
+}
+
+#[derive(Deserialize)]
+struct FieldViolation {
+    #[serde(default)]
+    field: String,
+    #[serde(default)]
+    description: String,
+}
+
+const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
+const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
+const DOMAIN: &str = "a2a-protocol.org";
