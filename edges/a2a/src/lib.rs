@@ -24,3 +24,6 @@ pub mod log;
 #[cfg(feature = "server")]
 #[cfg_attr(docsrs, doc(cfg(feature = "server")))]
 pub mod server;
+
+#[cfg(any(feature = "jsonrpc", feature = "client"))]
+mod jsonrpc;

@@ -1,1 +1,38 @@
 //! Calling an agent that somebody else serves.
+//!
+//! A [`Client`] speaks JSON-RPC over a [`Transport`], which is any `tower` service of HTTP
+//! requests: a socket, a stack of layers over one, or the binding of a server in the same process,
+//! which then makes the same checks as for a stranger.
+//!
+//! ```no_run
+//! use portcullis_a2a::{client::{CallError, Client, Transport, fetch_card}, model::SendMessageRequest};
+//!
+//! # async fn doc(http: impl Transport, request: SendMessageRequest) -> Result<(), Box<dyn std::error::Error>> {
+//! let card = fetch_card(&http, "http://127.0.0.1:8080").await?;
+//! let client = Client::of_card(http, &card)?;
+//! let answer = client.send_message(&request).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod card;
+mod connection;
+mod error;
+mod events;
+mod exchange;
+mod interface;
+mod reply;
+mod sse;
+mod transport;
+
+pub use self::{
+    card::fetch_card,
+    connection::Client,
+    error::CallError,
+    events::{Event, EventStream},
+    interface::NoInterface,
+    sse::TooLong,
+    transport::Transport,
+};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;

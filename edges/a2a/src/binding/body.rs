@@ -1,0 +1,77 @@
+use std::{
+    convert::Infallible,
+    fmt,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+
+use super::sse::Events;
+
+/// The body of a response: one piece, or an event stream.
+///
+/// Dropping it only ends the watching; the task goes on (A2A-OP-66, O-D01).
+pub struct ResponseBody(Kind);
+
+enum Kind {
+    Whole(Bytes),
+    Events(Pin<Box<Events>>),
+}
+
+impl ResponseBody {
+    pub(super) const fn empty() -> Self {
+        Self(Kind::Whole(Bytes::new()))
+    }
+
+    pub(super) const fn whole(bytes: Bytes) -> Self {
+        Self(Kind::Whole(bytes))
+    }
+
+    pub(super) fn events(events: Events) -> Self {
+        Self(Kind::Events(Box::pin(events)))
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.0 {
+            Kind::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Kind::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+            Kind::Events(events) => events
+                .as_mut()
+                .poll_frame(cx)
+                .map(|frame| frame.map(|bytes| Ok(Frame::data(bytes)))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.0, Kind::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Events(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for ResponseBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            Kind::Whole(_) => "ResponseBody(whole)",
+            Kind::Events(_) => "ResponseBody(events)",
+        })
+    }
+}

@@ -1,0 +1,102 @@
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderValue, Method, Response, StatusCode,
+    header::{
+        ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+        LAST_MODIFIED,
+    },
+};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::body::ResponseBody;
+use crate::jsonrpc::JSON;
+
+/// The public card as it is served: the same bytes to everybody, whatever the headers (O-C03).
+#[derive(Clone, Debug)]
+pub(super) struct Card {
+    bytes: Bytes,
+    /// Of the bytes: a version goes stale as soon as anything else changes (A2A-CARD-5).
+    etag: HeaderValue,
+    modified: Timestamp,
+    cache_control: HeaderValue,
+}
+
+impl Card {
+    pub(super) fn new(bytes: Vec<u8>, modified: Timestamp) -> Self {
+        let digest = Sha256::digest(&bytes);
+        let mut etag = String::from("\"");
+        for byte in &digest[..16] {
+            etag.push_str(&format!("{byte:02x}"));
+        }
+        etag.push('"');
+        Self {
+            bytes: bytes.into(),
+            etag: HeaderValue::from_str(&etag).expect("hexadecimal digits in quotes"),
+            modified,
+            cache_control: HeaderValue::from_static("public, max-age=3600"),
+        }
+    }
+
+    pub(super) fn cache_control(&mut self, value: HeaderValue) {
+        self.cache_control = value;
+    }
+
+    pub(super) fn answer(&self, method: &Method, headers: &HeaderMap) -> Response<ResponseBody> {
+        if method != Method::GET && method != Method::HEAD {
+            let mut response = Response::new(ResponseBody::empty());
+            *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+            response
+                .headers_mut()
+                .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
+        }
+        let fresh = self.is_fresh(headers);
+        let body = if fresh || method == Method::HEAD {
+            ResponseBody::empty()
+        } else {
+            ResponseBody::whole(self.bytes.clone())
+        };
+        let mut response = Response::new(body);
+        let head = response.headers_mut();
+        head.insert(ETAG, self.etag.clone());
+        head.insert(CACHE_CONTROL, self.cache_control.clone());
+        head.insert(LAST_MODIFIED, http_date(self.modified));
+        if fresh {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        } else {
+            head.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+            head.insert(CONTENT_LENGTH, self.bytes.len().into());
+        }
+        response
+    }
+
+    /// Whether the client has these very bytes. A date counts only where there is no tag.
+    fn is_fresh(&self, headers: &HeaderMap) -> bool {
+        let mut tags = headers.get_all(IF_NONE_MATCH).iter().peekable();
+        if tags.peek().is_some() {
+            return tags.any(|line| {
+                line.to_str().is_ok_and(|line| {
+                    line.split(',').map(str::trim).any(|tag| {
+                        tag == "*"
+                            || tag.strip_prefix("W/").unwrap_or(tag).as_bytes()
+                                == self.etag.as_bytes()
+                    })
+                })
+            });
+        }
+        headers
+            .get(IF_MODIFIED_SINCE)
+            .and_then(|since| since.to_str().ok())
+            .is_some_and(|since| {
+                jiff::fmt::rfc2822::parse(since)
+                    .is_ok_and(|since| self.modified.as_second() <= since.timestamp().as_second())
+            })
+    }
+}
+
+/// `Tue, 15 Nov 1994 08:12:31 GMT`
+fn http_date(at: Timestamp) -> HeaderValue {
+    let at = at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    HeaderValue::from_str(&at).expect("letters, digits and punctuation")
+}

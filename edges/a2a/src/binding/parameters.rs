@@ -1,0 +1,58 @@
+use http::{HeaderMap, Uri, request::Parts};
+
+use crate::jsonrpc::{EXTENSIONS, VERSION};
+
+/// What travels beside a call: version and extensions (A2A-SVC-1).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Parameters {
+    /// As the client wrote it; `None` when it wrote nothing, which means 0.3 (A2A-SVC-7).
+    pub(super) version: Option<String>,
+    /// Without repetitions, in the order of the request.
+    pub(super) extensions: Vec<String>,
+    /// Where a watcher was when its stream broke (ruling 16).
+    pub(super) last_event_id: Option<String>,
+}
+
+impl Parameters {
+    pub(super) fn of(head: &Parts) -> Self {
+        Self {
+            version: version(&head.headers, &head.uri),
+            extensions: extensions(&head.headers),
+            last_event_id: text(&head.headers, "last-event-id"),
+        }
+    }
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    let value = headers.get(name)?;
+    // What is no text is no version either: it must not pass for an absent header.
+    Some(String::from_utf8_lossy(value.as_bytes()).trim().to_owned())
+}
+
+/// The header, else the query; the header wins (A2A-SVC-4).
+fn version(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+    let of_query = || {
+        uri.query()?.split('&').find_map(|pair| {
+            let (name, value) = pair.split_once('=')?;
+            name.eq_ignore_ascii_case(VERSION.as_str())
+                .then(|| value.trim().to_owned())
+        })
+    };
+    text(headers, VERSION.as_str())
+        .or_else(of_query)
+        .filter(|version| !version.is_empty())
+}
+
+/// All lines together, split at commas, each once (A2A-SVC-13, O-V05).
+fn extensions(headers: &HeaderMap) -> Vec<String> {
+    let mut extensions: Vec<String> = Vec::new();
+    for line in headers.get_all(&EXTENSIONS) {
+        let line = String::from_utf8_lossy(line.as_bytes());
+        for uri in line.split(',').map(str::trim).filter(|uri| !uri.is_empty()) {
+            if !extensions.iter().any(|known| known == uri) {
+                extensions.push(uri.to_owned());
+            }
+        }
+    }
+    extensions
+}

@@ -1,0 +1,98 @@
+use http::{
+    HeaderValue, Response, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
+};
+use serde::Serialize;
+
+use super::{
+    body::ResponseBody,
+    error::{ErrorObject, status},
+    sse::Events,
+};
+use crate::{
+    jsonrpc::{EVENT_STREAM, Id, JSON},
+    model::{Error, ErrorKind},
+};
+
+/// `{"jsonrpc":"2.0","id":…,"result":…}` on one line.
+pub(super) fn success(id: &Id, result: &impl Serialize) -> Vec<u8> {
+    let mut reply = open(id, "result");
+    match serde_json::to_writer(&mut reply, result) {
+        Ok(()) => {
+            reply.push(b'}');
+            reply
+        }
+        Err(error) => {
+            // Only a value that refuses to be written gets here, and the model has none.
+            tracing::error!(%error, "a result could not be written");
+            failure(id, &ErrorKind::Internal.into())
+        }
+    }
+}
+
+/// `{"jsonrpc":"2.0","id":…,"error":…}` on one line.
+pub(super) fn failure(id: &Id, error: &Error) -> Vec<u8> {
+    let mut reply = open(id, "error");
+    serde_json::to_writer(&mut reply, &ErrorObject(error)).expect("strings and a number");
+    reply.push(b'}');
+    reply
+}
+
+fn open(id: &Id, member: &str) -> Vec<u8> {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"{member}":"#).into_bytes()
+}
+
+/// A reply in one piece.
+pub(super) fn json(status: StatusCode, reply: Vec<u8>) -> Response<ResponseBody> {
+    let length = reply.len();
+    let mut response = Response::new(ResponseBody::whole(reply.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    headers.insert(CONTENT_LENGTH, length.into());
+    response
+}
+
+/// The reply that is an error.
+pub(super) fn refusal(id: &Id, error: &Error) -> Response<ResponseBody> {
+    let mut response = json(status(error.kind()), failure(id, error));
+    let headers = response.headers_mut();
+    if error.kind() == ErrorKind::Unauthenticated {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if let Some(after) = error.after() {
+        // Rounded up: a client that comes earlier is refused again.
+        headers.insert(
+            RETRY_AFTER,
+            after.as_millis().div_ceil(1_000).try_into().map_or_else(
+                |_| HeaderValue::from(u64::MAX),
+                |seconds: u64| HeaderValue::from(seconds),
+            ),
+        );
+    }
+    response
+}
+
+/// A reply that is a stream of events (A2A-RPC-17, 20).
+pub(super) fn events(events: Events) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::events(events));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // nginx would hold small events back otherwise (O-S06).
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// A condition of the transport: not about a call, but told in the form that callers read
+/// (A2A-RPC-11).
+pub(super) fn transport(status: StatusCode, error: &Error) -> Response<ResponseBody> {
+    json(status, failure(&Id::null(), error))
+}
+
+/// No reply at all, as a notification gets (A2A-RPC-9).
+pub(super) fn nothing() -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}

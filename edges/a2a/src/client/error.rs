@@ -1,0 +1,85 @@
+use std::{error, fmt};
+
+use http::StatusCode;
+
+use super::{BoxError, sse::TooLong};
+use crate::model::Error;
+
+/// Why a call has no result.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The server refused, with code, reason and details.
+    Refused(Box<Error>),
+    /// The server answered with a status and something else than a reply.
+    Status {
+        /// The status.
+        status: StatusCode,
+        /// The beginning of the body.
+        body: String,
+    },
+    /// Nothing that a server of this protocol would say; the text tells what it was.
+    Protocol(String),
+    /// A reply or an event was longer than allowed.
+    TooLong(TooLong),
+    /// The stream ended though the task has not: read the task, or subscribe to it.
+    Cut {
+        /// The task, when the stream had told it.
+        task_id: Option<String>,
+        /// The id of the last event, when the server gives ids.
+        last_event_id: Option<String>,
+    },
+    /// The stream was silent for longer than allowed, comments included.
+    Idle,
+    /// The request could not be carried out, or the connection broke.
+    Transport(BoxError),
+}
+
+impl CallError {
+    /// The refusal, if it is one.
+    #[must_use]
+    pub fn as_refusal(&self) -> Option<&Error> {
+        match self {
+            Self::Refused(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    pub(super) fn protocol(what: impl Into<String>) -> Self {
+        Self::Protocol(what.into())
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(_) => f.write_str("the server refused"),
+            Self::Status { status, body } if body.is_empty() => {
+                write!(f, "the server answered {status}")
+            }
+            Self::Status { status, body } => write!(f, "the server answered {status}: {body}"),
+            Self::Protocol(what) => write!(f, "not an A2A server, or a broken one: {what}"),
+            Self::TooLong(_) => f.write_str("the server sent too much"),
+            Self::Cut { .. } => f.write_str("the stream ended before the task did"),
+            Self::Idle => f.write_str("the stream fell silent"),
+            Self::Transport(_) => f.write_str("the request failed"),
+        }
+    }
+}
+
+impl error::Error for CallError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Refused(error) => Some(&**error),
+            Self::TooLong(error) => Some(error),
+            Self::Transport(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}
+
+impl From<TooLong> for CallError {
+    fn from(error: TooLong) -> Self {
+        Self::TooLong(error)
+    }
+}

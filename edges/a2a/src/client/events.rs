@@ -1,0 +1,200 @@
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http_body::Body;
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::{
+    error::CallError,
+    reply,
+    sse::{Decoder, Frame},
+    transport::ReplyBody,
+};
+use crate::{
+    jsonrpc::Id,
+    model::{StreamResponse, decode_response},
+};
+
+/// One event of a stream.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Event {
+    /// Where the stream can be resumed, when the server gives ids.
+    pub id: Option<String>,
+    /// What happened.
+    pub response: StreamResponse,
+}
+
+/// The events of a task, or the one message that answers.
+///
+/// It ends after the last event of a task, or when the task waits for the caller. A connection
+/// that ends before gives [`CallError::Cut`] as the last item (O-S10).
+///
+/// # Cancel safety
+/// Dropping it closes the connection. The task goes on.
+pub struct EventStream {
+    id: Id,
+    body: Option<ReplyBody>,
+    /// What of the last chunk is not read yet.
+    chunk: Bytes,
+    decoder: Decoder,
+    idle: Duration,
+    silence: Pin<Box<Sleep>>,
+    task_id: Option<String>,
+    last_event_id: Option<String>,
+    /// Whether the stream may end here.
+    rests: bool,
+}
+
+impl EventStream {
+    pub(super) fn new(id: Id, body: ReplyBody, limit: usize, idle: Duration) -> Self {
+        Self {
+            id,
+            body: Some(body),
+            chunk: Bytes::new(),
+            decoder: Decoder::new(limit),
+            idle,
+            silence: Box::pin(sleep(idle)),
+            task_id: None,
+            last_event_id: None,
+            rests: false,
+        }
+    }
+
+    /// A reply in one piece, as some servers give to a streaming call (A2A-RPC-22).
+    pub(super) fn one(id: Id, reply: Bytes, idle: Duration) -> Self {
+        let mut stream = Self::new(id, ReplyBody::default(), reply.len() + 8, idle);
+        stream.chunk = [b"data:", &reply[..], b"\n\n"].concat().into();
+        stream
+    }
+
+    /// The task that the stream is about, once it said so.
+    #[must_use]
+    pub fn task_id(&self) -> Option<&str> {
+        self.task_id.as_deref()
+    }
+
+    /// The id of the last event, to resume after.
+    #[must_use]
+    pub fn last_event_id(&self) -> Option<&str> {
+        self.last_event_id.as_deref()
+    }
+
+    /// Reads what is at hand already.
+    fn at_hand(&mut self) -> Result<Option<Event>, CallError> {
+        let chunk = std::mem::take(&mut self.chunk);
+        let mut rest = &chunk[..];
+        let frame = self.decoder.next(&mut rest)?;
+        self.chunk = chunk.slice_ref(rest);
+        frame.map(|frame| self.read(frame)).transpose()
+    }
+
+    fn read(&mut self, frame: Frame) -> Result<Event, CallError> {
+        let Some(result) = reply::result_of(&frame.data, &self.id)? else {
+            return Err(CallError::protocol("an event has no result"));
+        };
+        let response = decode_response::<StreamResponse>(result)
+            .map_err(|error| CallError::protocol(format!("an event is not valid: {error}")))?;
+        self.follow(&response);
+        self.last_event_id.clone_from(&frame.id);
+        Ok(Event {
+            id: frame.id,
+            response,
+        })
+    }
+
+    fn follow(&mut self, response: &StreamResponse) {
+        let (task_id, state) = match response {
+            StreamResponse::Message(_) => {
+                self.rests = true;
+                return;
+            }
+            StreamResponse::Task(task) => (&task.id, Some(&task.status.state)),
+            StreamResponse::StatusUpdate(update) => (&update.task_id, Some(&update.status.state)),
+            StreamResponse::ArtifactUpdate(update) => (&update.task_id, None),
+        };
+        if self.task_id.as_ref() != Some(task_id) {
+            self.task_id = Some(task_id.clone());
+        }
+        if let Some(state) = state {
+            self.rests = state.is_terminal() || state.is_interrupted();
+        }
+    }
+
+    /// The body is over: well, or not.
+    fn end(&mut self) -> Option<Result<Event, CallError>> {
+        self.body = None;
+        // An event without its blank line counts if it is whole.
+        if let Some(frame) = self.decoder.finish()
+            && let Ok(event) = self.read(frame)
+        {
+            return Some(Ok(event));
+        }
+        (!std::mem::replace(&mut self.rests, true)).then(|| {
+            Err(CallError::Cut {
+                task_id: self.task_id.clone(),
+                last_event_id: self.last_event_id.clone(),
+            })
+        })
+    }
+
+    fn fail(&mut self, error: CallError) -> Poll<Option<Result<Event, CallError>>> {
+        self.body = None;
+        self.chunk = Bytes::new();
+        self.rests = true;
+        Poll::Ready(Some(Err(error)))
+    }
+}
+
+impl Stream for EventStream {
+    type Item = Result<Event, CallError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        loop {
+            match this.at_hand() {
+                Ok(Some(event)) => return Poll::Ready(Some(Ok(event))),
+                Ok(None) => {}
+                Err(error) => return this.fail(error),
+            }
+            let Some(body) = &mut this.body else {
+                return Poll::Ready(this.end());
+            };
+            match Pin::new(body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    this.silence.as_mut().reset(Instant::now() + this.idle);
+                    if let Ok(data) = frame.into_data() {
+                        this.chunk = data;
+                    }
+                }
+                // After the last event it does not matter how the connection ended; before, the
+                // caller must recover just as from a clean end.
+                Poll::Ready(Some(Err(error))) => {
+                    tracing::debug!(%error, "the connection broke");
+                    return Poll::Ready(this.end());
+                }
+                Poll::Ready(None) => return Poll::Ready(this.end()),
+                Poll::Pending => {
+                    ready!(this.silence.as_mut().poll(cx));
+                    return this.fail(CallError::Idle);
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventStream")
+            .field("task_id", &self.task_id)
+            .field("last_event_id", &self.last_event_id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,7 @@
+//! The client against servers that misbehave in every known way.
+
+mod card;
+mod framing;
+mod replies;
+mod requests;
+mod support;
