@@ -1,6 +1,8 @@
 //! Layers for agents that are tower services: limits, time-outs, budgets, retries, tracing.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "budget")]
+pub mod budget;
 #[cfg(feature = "catch")]
 pub mod catch;
 #[cfg(feature = "concurrency")]

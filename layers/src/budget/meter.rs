@@ -1,0 +1,138 @@
+use std::fmt;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Meter {
+    /// Tokens that went into models, cached ones included.
+    InputTokens,
+    /// Tokens that came out of models, reasoning included.
+    OutputTokens,
+    /// All tokens.
+    Tokens,
+    /// Calls of models, by the ids of the usage records.
+    ModelCalls,
+    /// Calls of tools.
+    ToolCalls,
+}
+
+impl Meter {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::InputTokens,
+        Self::OutputTokens,
+        Self::Tokens,
+        Self::ModelCalls,
+        Self::ToolCalls,
+    ];
+
+    /// The name in a `budget` event.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InputTokens => "input_tokens",
+            Self::OutputTokens => "output_tokens",
+            Self::Tokens => "tokens",
+            Self::ModelCalls => "model_calls",
+            Self::ToolCalls => "tool_calls",
+        }
+    }
+}
+
+impl fmt::Display for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::InputTokens => "input tokens",
+            Self::OutputTokens => "output tokens",
+            Self::Tokens => "tokens",
+            Self::ModelCalls => "model calls",
+            Self::ToolCalls => "tool calls",
+        })
+    }
+}
+
+/// A count for each meter. Arithmetic saturates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amounts([u64; Meter::ALL.len()]);
+
+impl Amounts {
+    /// Nothing.
+    pub const ZERO: Self = Self([0; Meter::ALL.len()]);
+
+    /// The count of one meter.
+    #[must_use]
+    pub const fn of(&self, meter: Meter) -> u64 {
+        self.0[meter as usize]
+    }
+
+    /// Sets the count of one meter.
+    #[must_use]
+    pub const fn with(mut self, meter: Meter, count: u64) -> Self {
+        self.0[meter as usize] = count;
+        self
+    }
+
+    fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|meter| {
+            f(self.0[meter], other.0[meter])
+        }))
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        self.zip(other, u64::saturating_add)
+    }
+
+    /// What is left, not less than nothing.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        self.zip(other, u64::saturating_sub)
+    }
+
+    /// The larger count of each meter.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        self.zip(other, u64::max)
+    }
+}
+
+/// How much of each meter there is. A meter that is not named is not limited; zero is a
+/// limit like any other.
+///
+/// There is at least one, so that a budget cannot be inert by mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits([Option<u64>; Meter::ALL.len()]);
+
+impl Limits {
+    /// A limit on one meter.
+    #[must_use]
+    pub const fn of(meter: Meter, limit: u64) -> Self {
+        Self([None; Meter::ALL.len()]).and(meter, limit)
+    }
+
+    /// And on another.
+    #[must_use]
+    pub const fn and(mut self, meter: Meter, limit: u64) -> Self {
+        self.0[meter as usize] = Some(limit);
+        self
+    }
+
+    /// The limit on a meter.
+    #[must_use]
+    pub const fn on(&self, meter: Meter) -> Option<u64> {
+        self.0[meter as usize]
+    }
+
+    /// The limits, in the order of [`Meter::ALL`].
+    pub fn iter(&self) -> impl Iterator<Item = (Meter, u64)> + '_ {
+        let limits = Meter::ALL.into_iter().zip(self.0);
+        limits.filter_map(|(meter, limit)| Some((meter, limit?)))
+    }
+
+    /// The first meter that is over its limit.
+    #[must_use]
+    pub fn exceeded_by(&self, used: &Amounts) -> Option<(Meter, u64)> {
+        self.iter().find(|(meter, limit)| used.of(*meter) > *limit)
+    }
+}
