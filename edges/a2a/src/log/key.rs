@@ -1,0 +1,114 @@
+use std::{fmt, sync::Arc};
+
+use portcullis::Principal;
+
+/// Whose tasks: a tenant and who asked within it.
+///
+/// It is part of every key, so that a stranger who knows an id finds nothing, exactly
+/// as for an id that never existed (A2A-OP-70, A2A-OP-72). Neither tenant nor principal
+/// is an owner as well: the anonymous one.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner(Option<Arc<Names>>);
+
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Names {
+    tenant: Box<str>,
+    account: Box<str>,
+}
+
+impl Owner {
+    /// The owner without a tenant and without a principal.
+    pub const ANONYMOUS: Self = Self(None);
+
+    /// The owner that a caller is. An empty tenant is no tenant.
+    #[must_use]
+    pub fn new(tenant: Option<&str>, principal: Option<&Principal>) -> Self {
+        let account = principal.map(account).unwrap_or_default();
+        Self::from_parts(tenant.unwrap_or_default(), &account)
+    }
+
+    /// What a store wrote down: [`tenant`](Self::tenant) and [`account`](Self::account).
+    #[must_use]
+    pub fn from_parts(tenant: &str, account: &str) -> Self {
+        if tenant.is_empty() && account.is_empty() {
+            return Self::ANONYMOUS;
+        }
+        Self(Some(Arc::new(Names {
+            tenant: tenant.into(),
+            account: account.into(),
+        })))
+    }
+
+    /// The tenant, or an empty text.
+    #[must_use]
+    pub fn tenant(&self) -> &str {
+        self.0.as_deref().map_or("", |names| &names.tenant)
+    }
+
+    /// The principal as one text: a JSON array of kind, issuer and subject, so that no
+    /// two principals share it. Empty without a principal.
+    #[must_use]
+    pub fn account(&self) -> &str {
+        self.0.as_deref().map_or("", |names| &names.account)
+    }
+}
+
+impl Default for Owner {
+    fn default() -> Self {
+        Self::ANONYMOUS
+    }
+}
+
+impl fmt::Debug for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Owner")
+            .field("tenant", &self.tenant())
+            .field("account", &self.account())
+            .finish()
+    }
+}
+
+/// What names a task: its owner and its id.
+///
+/// Cloning is two reference counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskKey {
+    // The id first: it decides nearly every comparison.
+    id: Arc<str>,
+    owner: Owner,
+}
+
+impl TaskKey {
+    /// The key of an owner's task.
+    #[must_use]
+    pub fn new(owner: Owner, id: impl Into<Arc<str>>) -> Self {
+        Self {
+            id: id.into(),
+            owner,
+        }
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub const fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// The tenant, or an empty text.
+    #[must_use]
+    pub fn tenant(&self) -> &str {
+        self.owner.tenant()
+    }
+
+    /// The task's id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+/// An injective text of a principal.
+fn account(principal: &Principal) -> String {
+    let parts = [principal.kind(), principal.issuer(), principal.subject()];
+    serde_json::to_string(&parts).expect("strings always encode")
+}

@@ -1,0 +1,7 @@
+//! The log in memory.
+
+mod entry;
+mod packed;
+mod store;
+
+pub use self::store::MemoryLog;
