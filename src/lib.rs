@@ -30,7 +30,7 @@ pub use self::{
         ToolEnded, ToolStarted, Usage, UsageSource, UsageTally,
     },
     extensions::Extensions,
-    json::{DecodeError, Extra, Json},
+    json::{DecodeError, Extra, ExtraMut, InsertError, Json},
     panicked::Panicked,
     policy::{Admitted, AdmittedStream, Policy, PolicyLayer},
     prompt::{ImageRef, Prompt},

@@ -1,4 +1,4 @@
-use crate::json::{Extra, Json};
+use crate::json::{Extra, ExtraMut, Json};
 
 macro_rules! delta {
     ($(#[$doc:meta])* $name:ident) => {
@@ -40,8 +40,8 @@ macro_rules! delta {
             }
 
             /// Members that this version does not know, to be edited.
-            pub const fn extra_mut(&mut self) -> &mut Extra {
-                &mut self.extra
+            pub const fn extra_mut(&mut self) -> ExtraMut<'_> {
+                ExtraMut::new(&mut self.extra, &["type", "delta"])
             }
         }
     };
@@ -107,8 +107,8 @@ impl Completed {
     }
 
     /// Members that this version does not know, to be edited.
-    pub const fn extra_mut(&mut self) -> &mut Extra {
-        &mut self.extra
+    pub const fn extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(&mut self.extra, &["type", "data"])
     }
 }
 

@@ -12,6 +12,14 @@ pub struct Extension {
 }
 
 impl Extension {
+    /// An event that was read as JSON.
+    pub(super) fn read(type_name: &str, text: &str) -> Self {
+        Self {
+            type_name: type_name.into(),
+            json: Json::checked(text.trim_ascii()),
+        }
+    }
+
     /// An event of a type of one's own. `members` is what it has beside its type.
     ///
     /// ```

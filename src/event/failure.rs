@@ -1,6 +1,6 @@
 use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 
-use crate::json::Extra;
+use crate::json::{Extra, ExtraMut};
 
 /// Why a turn failed: the last event of it, and a [`std::error::Error`].
 ///
@@ -29,6 +29,23 @@ impl Failure {
             code: None,
             retry_after: None,
             extra: Extra::new(),
+            source: None,
+        }))
+    }
+
+    pub(super) fn from_wire(
+        details: String,
+        retryable: bool,
+        code: Option<String>,
+        retry_after: Option<u64>,
+        extra: Extra,
+    ) -> Self {
+        Self(Box::new(Inner {
+            details: details.into(),
+            retryable,
+            code: code.map(FailureCode::new),
+            retry_after: retry_after.map(Duration::from_millis),
+            extra,
             source: None,
         }))
     }
@@ -117,6 +134,8 @@ impl Failure {
             let millis = delay.as_nanos().div_ceil(1_000_000);
             Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
         });
+        // A hint that is no whole number was kept there, and this one takes its place.
+        self.0.extra.remove(RETRY_AFTER);
     }
 
     /// Members that this version does not know.
@@ -126,10 +145,15 @@ impl Failure {
     }
 
     /// Members that this version does not know, to be edited.
-    pub const fn extra_mut(&mut self) -> &mut Extra {
-        &mut self.0.extra
+    pub const fn extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(&mut self.0.extra, &KNOWN)
     }
 }
+
+/// The hint on the wire.
+pub(super) const RETRY_AFTER: &str = "retryAfterMs";
+
+const KNOWN: [&str; 5] = ["type", "details", "retryable", "code", RETRY_AFTER];
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

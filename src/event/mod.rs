@@ -6,6 +6,7 @@ mod failure;
 mod retrying;
 mod tool;
 mod usage;
+mod wire;
 
 pub use self::{
     content::{Completed, Text, Thinking},

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::json::{Extra, Json};
+use crate::json::{Extra, ExtraMut, Json};
 
 /// Advisory: a transient failure inside, and another try after a delay.
 ///
@@ -24,7 +24,7 @@ impl Retrying {
         delay: Duration,
         reason: impl Into<String>,
     ) -> Self {
-        let number = |n: u64| Json::from_text(n.to_string()).expect("a decimal integer is JSON");
+        let number = |n: u64| Json::checked(&n.to_string());
         Self {
             attempt: number(attempt.into()),
             max_attempts: number(max_attempts.into()),
@@ -65,8 +65,11 @@ impl Retrying {
     }
 
     /// Members that this version does not know, to be edited.
-    pub const fn extra_mut(&mut self) -> &mut Extra {
-        &mut self.extra
+    pub const fn extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(
+            &mut self.extra,
+            &["type", "attempt", "maxAttempts", "delayMs", "reason"],
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::json::{Extra, Json};
+use crate::json::{Extra, ExtraMut, Json};
 
 /// A tool begins. Pairing with [`ToolEnded`] is by id and is not guaranteed: after
 /// a cancellation or a cut a start may dangle.
@@ -52,8 +52,8 @@ impl ToolStarted {
     }
 
     /// Members that this version does not know, to be edited.
-    pub const fn extra_mut(&mut self) -> &mut Extra {
-        &mut self.extra
+    pub const fn extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(&mut self.extra, &["type", "id", "name", "args"])
     }
 }
 
@@ -108,7 +108,7 @@ impl ToolEnded {
     }
 
     /// Members that this version does not know, to be edited.
-    pub const fn extra_mut(&mut self) -> &mut Extra {
-        &mut self.extra
+    pub const fn extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(&mut self.extra, &["type", "id", "isError", "content"])
     }
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::json::Extra;
+use crate::json::{Extra, ExtraMut};
 
 /// What one model call, or another billed operation, consumed.
 ///
@@ -24,6 +24,22 @@ pub struct Usage {
     pub(super) is_final: Option<bool>,
     pub(super) extra: Extra,
 }
+
+const KNOWN: [&str; 13] = [
+    "type",
+    "id",
+    "provider",
+    "model",
+    "input",
+    "output",
+    "cacheRead",
+    "cacheWrite",
+    "reasoning",
+    "total",
+    "cost",
+    "source",
+    "final",
+];
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident, $with:ident;)*) => {
@@ -200,8 +216,8 @@ impl Usage {
     }
 
     /// Members that this version does not know, to be edited.
-    pub const fn extra_mut(&mut self) -> &mut Extra {
-        &mut self.extra
+    pub const fn extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(&mut self.extra, &KNOWN)
     }
 }
 
@@ -210,6 +226,7 @@ impl Usage {
 pub struct Cost {
     pub(super) amount: String,
     pub(super) currency: String,
+    pub(super) extra: Extra,
 }
 
 impl Cost {
@@ -224,6 +241,7 @@ impl Cost {
         (digits(whole) && digits(fraction)).then(|| Self {
             currency: currency.into(),
             amount,
+            extra: Extra::new(),
         })
     }
 
@@ -237,6 +255,12 @@ impl Cost {
     #[must_use]
     pub fn currency(&self) -> &str {
         &self.currency
+    }
+
+    /// Members that this version does not know.
+    #[must_use]
+    pub const fn extra(&self) -> &Extra {
+        &self.extra
     }
 }
 

@@ -4,14 +4,26 @@
 //! that came in: numbers of any size, escapes and member order survive. The
 //! rules are in `docs/rules.md`, section "Lossless".
 
+mod cursor;
 mod error;
 mod extra;
+mod line;
+mod members;
+mod nest;
 mod raw;
+mod string;
+mod write;
 
-use serde_json::value::RawValue;
+pub use self::{
+    error::DecodeError,
+    extra::{Extra, ExtraMut, InsertError},
+    raw::Json,
+};
+pub(crate) use self::{
+    members::{Member, Members},
+    nest::nests,
+    write::{Sink, Writer},
+};
 
-pub use self::{error::DecodeError, extra::Extra, raw::Json};
-
-fn raw_from_text(text: String) -> Result<Box<RawValue>, DecodeError> {
-    RawValue::from_string(text).map_err(DecodeError::syntax)
-}
+/// How many arrays and objects may lie in each other, the outermost one included.
+pub(crate) const MAX_DEPTH: u32 = 128;

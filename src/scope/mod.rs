@@ -3,12 +3,13 @@
 mod principal;
 mod record;
 mod sink;
+mod wire;
 
 use std::{fmt, sync::Arc, time::Instant};
 
 use crate::{
     Extensions,
-    json::{Extra, Json},
+    json::{Extra, ExtraMut, Json},
 };
 
 pub use self::{
@@ -203,8 +204,22 @@ impl Scope {
     }
 
     /// Members that this version does not know, to be edited.
-    pub fn extra_mut(&mut self) -> &mut Extra {
-        &mut self.inner().extra
+    pub fn extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(&mut self.inner().extra, &wire::KNOWN)
+    }
+
+    /// Members of `constraints` that this version does not know.
+    #[must_use]
+    pub fn constraints_extra(&self) -> &Extra {
+        &self.0.constraints_extra
+    }
+
+    /// Members of `constraints` that this version does not know, to be edited.
+    pub fn constraints_extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(
+            &mut self.inner().constraints_extra,
+            &wire::KNOWN_CONSTRAINTS,
+        )
     }
 }
 

@@ -1,8 +1,10 @@
 //! What an agent is asked.
 
+mod wire;
+
 use std::{fmt, sync::Arc};
 
-use crate::json::Extra;
+use crate::json::{Extra, ExtraMut};
 
 /// What an agent is asked in one turn (Agent Handler, section 4).
 ///
@@ -63,8 +65,8 @@ impl Prompt {
     }
 
     /// Members that this version does not know, to be edited.
-    pub fn extra_mut(&mut self) -> &mut Extra {
-        &mut Arc::make_mut(&mut self.0).extra
+    pub fn extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(&mut Arc::make_mut(&mut self.0).extra, &["text", "images"])
     }
 }
 
@@ -126,6 +128,11 @@ impl ImageRef {
     #[must_use]
     pub const fn extra(&self) -> &Extra {
         &self.extra
+    }
+
+    /// Members that this version does not know, to be edited.
+    pub const fn extra_mut(&mut self) -> ExtraMut<'_> {
+        ExtraMut::new(&mut self.extra, &["mimeType", "data"])
     }
 }
 
