@@ -19,9 +19,9 @@ pub use self::{
 /// A layer that is an async function: it may invoke the agent below as often as it
 /// likes, and says what the caller sees.
 ///
-/// The function runs inside the stream; one box a turn, no task. A `return` is the
-/// terminal event, or hands over the rest of a run ([`Finish::HandOver`]): from there on
-/// the script costs nothing.
+/// The function runs inside the stream; one box a turn and one a run, no task. A `return`
+/// is the terminal event, or hands over the rest of a run ([`Finish::HandOver`]): from
+/// there on the script costs nothing.
 ///
 /// ```
 /// use portcullis::{Agent, AgentEvent, Emitter, Failure, Finish, Next, Prompt, Scope, Script};

@@ -5,7 +5,6 @@ use std::{
 };
 
 use futures_core::Stream;
-use pin_project::pin_project;
 
 use crate::{Agent, AgentEvent, Invoke, Prompt, Scope, UsageSink};
 
@@ -40,29 +39,28 @@ impl<S: Agent + Clone> Next<S> {
             })));
         }
         Run {
-            events: Invoke::new(self.agent.clone(), scope, prompt),
+            events: Box::pin(Invoke::new(self.agent.clone(), scope, prompt)),
             run,
         }
     }
 }
 
 /// One run of the agent below a script.
-#[pin_project]
+///
+/// It is boxed, so that a script can look at its first events and hand over the rest.
 #[must_use = "streams do nothing unless polled"]
 pub struct Run<S: Agent> {
-    #[pin]
-    events: Invoke<S>,
+    events: Pin<Box<Invoke<S>>>,
     run: u32,
 }
 
 impl<S: Agent> Stream for Run<S> {
     type Item = AgentEvent;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
-        let this = self.project();
-        let mut event = ready!(this.events.poll_next(cx));
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
+        let mut event = ready!(self.events.as_mut().poll_next(cx));
         if let Some(AgentEvent::Usage(usage)) = &mut event {
-            usage.number(*this.run);
+            usage.number(self.run);
         }
         Poll::Ready(event)
     }
