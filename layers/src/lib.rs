@@ -1,5 +1,93 @@
 //! Layers for agents that are tower services: limits, time-outs, budgets, retries, tracing.
+//!
+//! Every layer sees every event and the end of every stream, whatever ends it; so limits,
+//! budgets, spans and permits are right even when the client goes away.
+//!
+//! # Order
+//!
+//! Each layer says where it belongs, and why. From the outside in:
+//!
+//! ```text
+//!           a turn goes in         events come out
+//!                 │                      ▲
+//! ╭───────────────┼──── catch ───────────┼───────────────╮  the last to catch a panic
+//! │ ╭─────────────┼──── trace ───────────┼─────────────╮ │  one span, the waiting included
+//! │ │ ╭───────────┼── concurrency ───────┼───────────╮ │ │  who waits holds no money
+//! │ │ │ ╭─────────┼─── budget ───────────┼─────────╮ │ │ │  pays for every attempt
+//! │ │ │ │ ╭───────┼─ timeout (total) ────┼───────╮ │ │ │ │  of all attempts together
+//! │ │ │ │ │ ╭─────┼──── retry ───────────┼─────╮ │ │ │ │ │  up to the first visible event
+//! │ │ │ │ │ │ ╭───┼ timeout (first,idle) ┼───╮ │ │ │ │ │ │  of each attempt
+//! │ │ │ │ │ │ │ ╭─┼─── conform ──────────┼─╮ │ │ │ │ │ │ │  panics and bare ends are failures
+//! │ │ │ │ │ │ │ │ ▼                      │ │ │ │ │ │ │ │ │
+//! │ │ │ │ │ │ │ │        agent             │ │ │ │ │ │ │ │
+//! ╰─┴─┴─┴─┴─┴─┴─┴──────────────────────────┴─┴─┴─┴─┴─┴─┴─╯
+//! ```
+//!
+//! [`stock`] holds a stack of tower's own layers and goes anywhere among these, as does
+//! [`passthrough`] around somebody else's layer, and [`optional`] around one that a
+//! configuration switches on.
+//!
+#![cfg_attr(
+    feature = "full",
+    doc = r#"
+```
+use std::time::Duration;
+use portcullis::{AgentEvent, AgentExt, Prompt, Scope, agent_fn, collect};
+use portcullis_layers::{
+    ServiceBuilderExt,
+    budget::{BudgetLayer, Limits, Meter},
+    timeout::{Clocks, TimeoutLayer},
+};
+use tower::ServiceBuilder;
+
+# #[tokio::main(flavor = "current_thread")]
+# async fn main() -> Result<(), Box<dyn std::error::Error>> {
+let engine = agent_fn(async |_scope, prompt: Prompt, out| {
+    out.emit(AgentEvent::text(prompt.as_text())).await;
+    Ok(())
+});
+let clocks = Clocks::new()
+    .first_event(Duration::from_secs(20))
+    .idle(Duration::from_secs(60));
+let agent = ServiceBuilder::new()
+    .catch()
+    .trace()
+    .concurrency(64)
+    .budget(BudgetLayer::per_turn(Limits::of(Meter::Tokens, 100_000)))
+    .clocks(TimeoutLayer::total(Duration::from_secs(600)))
+    .retries(2)
+    .clocks(TimeoutLayer::new(clocks)?)
+    .conform()
+    .service(engine);
+let answer = collect(agent.invoke(Scope::new("s"), Prompt::text("hello"))).await?;
+assert_eq!(answer.text, "hello");
+# Ok(())
+# }
+```
+"#
+)]
+//!
+//! # Features
+//!
+//! Each layer is a module and a feature of the same name. `full` is all of them,
+//! `testing` adds the contract suites of the ports.
+//!
+//! | feature | shape | |
+//! |---|---|---|
+//! | `catch` | by hand | errors and panics become one failure |
+//! | `raise` | by hand | an early failure becomes an error |
+//! | `stock` | both | tower's own layers, in one piece |
+//! | `conform` | by hand | an agent is made to keep the contract |
+//! | `trace` | `Turn` | one span a turn |
+//! | `timeout` | `Turn` | clocks: first event, idle, total |
+//! | `concurrency` | `Policy` | how many turns run at once |
+//! | `budget` | `Policy` | what turns consume |
+//! | `retry` | `Script` | another try after a failure |
+//! | `passthrough` | by hand | unknown events go around a layer |
+//! | `optional` | | a layer that is there or is not |
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod builder;
 
 #[cfg(feature = "budget")]
 pub mod budget;
@@ -9,8 +97,14 @@ pub mod catch;
 pub mod concurrency;
 #[cfg(feature = "conform")]
 pub mod conform;
+#[cfg(feature = "optional")]
+pub mod optional;
+#[cfg(feature = "passthrough")]
+pub mod passthrough;
 #[cfg(feature = "raise")]
 pub mod raise;
+#[cfg(feature = "retry")]
+pub mod retry;
 #[cfg(feature = "settle")]
 mod settle;
 #[cfg(feature = "stock")]
@@ -19,3 +113,5 @@ pub mod stock;
 pub mod timeout;
 #[cfg(feature = "trace")]
 pub mod trace;
+
+pub use self::builder::ServiceBuilderExt;

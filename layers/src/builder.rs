@@ -1,0 +1,113 @@
+use tower::ServiceBuilder;
+use tower_layer::Stack;
+
+#[cfg(feature = "budget")]
+use crate::budget::BudgetLayer;
+#[cfg(feature = "catch")]
+use crate::catch::CatchLayer;
+#[cfg(feature = "concurrency")]
+use crate::concurrency::ConcurrencyLayer;
+#[cfg(feature = "conform")]
+use crate::conform::ConformLayer;
+#[cfg(feature = "optional")]
+use crate::optional::OptionalLayer;
+#[cfg(feature = "passthrough")]
+use crate::passthrough::PassthroughLayer;
+#[cfg(feature = "raise")]
+use crate::raise::RaiseLayer;
+#[cfg(feature = "retry")]
+use crate::retry::RetryLayer;
+#[cfg(feature = "stock")]
+use crate::stock::StockLayer;
+#[cfg(feature = "timeout")]
+use crate::timeout::TimeoutLayer;
+#[cfg(feature = "trace")]
+use crate::trace::TraceLayer;
+
+/// Our layers as methods of [`ServiceBuilder`]: the plain form of each. A configured one goes
+/// in with [`ServiceBuilder::layer`].
+///
+/// Names that tower has taken for its own layers (`timeout`, `retry`) are avoided.
+pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
+    /// Adds a layer. What the other methods are made of.
+    #[doc(hidden)]
+    fn add<T>(self, layer: T) -> ServiceBuilder<Stack<T, L>>;
+
+    /// Folds errors and panics into one failure: [`catch`](crate::catch).
+    #[cfg(feature = "catch")]
+    fn catch(self) -> ServiceBuilder<Stack<CatchLayer, L>> {
+        self.add(CatchLayer::new())
+    }
+
+    /// Puts every turn into a span: [`trace`](crate::trace).
+    #[cfg(feature = "trace")]
+    fn trace(self) -> ServiceBuilder<Stack<TraceLayer, L>> {
+        self.add(TraceLayer::new())
+    }
+
+    /// Runs so many turns at once: [`concurrency`](crate::concurrency).
+    #[cfg(feature = "concurrency")]
+    fn concurrency(self, most: usize) -> ServiceBuilder<Stack<ConcurrencyLayer, L>> {
+        self.add(ConcurrencyLayer::new(most))
+    }
+
+    /// Limits what turns consume: [`budget`](crate::budget).
+    #[cfg(feature = "budget")]
+    fn budget<T>(self, budget: BudgetLayer<T>) -> ServiceBuilder<Stack<BudgetLayer<T>, L>> {
+        self.add(budget)
+    }
+
+    /// Ends turns that take too long: [`timeout`](crate::timeout).
+    #[cfg(feature = "timeout")]
+    fn clocks(self, clocks: TimeoutLayer) -> ServiceBuilder<Stack<TimeoutLayer, L>> {
+        self.add(clocks)
+    }
+
+    /// Tries so many times again: [`retry`](crate::retry).
+    #[cfg(feature = "retry")]
+    fn retries(self, retries: u32) -> ServiceBuilder<Stack<RetryLayer, L>> {
+        self.add(RetryLayer::new(retries))
+    }
+
+    /// Makes the agent keep to the contract: [`conform`](crate::conform).
+    #[cfg(feature = "conform")]
+    fn conform(self) -> ServiceBuilder<Stack<ConformLayer, L>> {
+        self.add(ConformLayer::new())
+    }
+
+    /// Raises early failures as errors: [`raise`](crate::raise).
+    #[cfg(feature = "raise")]
+    fn raise(self) -> ServiceBuilder<Stack<RaiseLayer, L>> {
+        self.add(RaiseLayer::new())
+    }
+
+    /// Puts tower's layers around the agent: [`stock`](crate::stock).
+    #[cfg(feature = "stock")]
+    fn stock<T>(self, layers: T) -> ServiceBuilder<Stack<StockLayer<T>, L>> {
+        self.add(StockLayer::new(layers))
+    }
+
+    /// Carries unknown events around a layer: [`passthrough`](crate::passthrough).
+    #[cfg(feature = "passthrough")]
+    fn passthrough<T>(self, layer: T) -> ServiceBuilder<Stack<PassthroughLayer<T>, L>> {
+        self.add(PassthroughLayer::new(layer))
+    }
+
+    /// Adds a layer if there is one: [`optional`](crate::optional).
+    #[cfg(feature = "optional")]
+    fn optional<T>(self, layer: Option<T>) -> ServiceBuilder<Stack<OptionalLayer<T>, L>> {
+        self.add(OptionalLayer::new(layer))
+    }
+}
+
+impl<L> ServiceBuilderExt<L> for ServiceBuilder<L> {
+    fn add<T>(self, layer: T) -> ServiceBuilder<Stack<T, L>> {
+        self.layer(layer)
+    }
+}
+
+mod sealed {
+    pub trait Sealed<L> {}
+
+    impl<L> Sealed<L> for tower::ServiceBuilder<L> {}
+}
