@@ -1,1 +1,38 @@
-//! SQLite implementations of the stores of Portcullis.
+//! SQLite implementations of the stores of Portcullis: one file, nothing to install.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `bundled` (default) | SQLite itself, compiled in; without it the system's library is linked |
+//! | `a2a` | [`SqliteLog`]: the task log of `portcullis-a2a` |
+//!
+//! # What is on disk when
+//!
+//! One thread writes. It takes all that waits, in order, as one transaction, and
+//! acknowledges each after its commit, so that a thousand writers share a few syncs a
+//! second. The file is in WAL mode with `synchronous=FULL`: a commit returns after the
+//! log of the file has been synced. What was acknowledged survives the process and, as far as
+//! the disk keeps its word, the machine. A few other threads read, and never wait for
+//! the writer.
+//!
+//! One process has the file at a time, see [`OpenError::InUse`]. A process that was killed
+//! leaves nothing to repair: the next one opens the file and continues.
+//!
+//! Dropping the last handle writes what still waits, then joins the threads.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "a2a")]
+mod a2a;
+#[cfg(feature = "a2a")]
+mod file;
+#[cfg(feature = "a2a")]
+mod migration;
+#[cfg(feature = "a2a")]
+mod open_error;
+#[cfg(feature = "a2a")]
+mod readers;
+#[cfg(feature = "a2a")]
+mod writer;
+
+#[cfg(feature = "a2a")]
+#[cfg_attr(docsrs, doc(cfg(feature = "a2a")))]
+pub use self::{a2a::SqliteLog, file::SqliteOptions, open_error::OpenError};

@@ -1,0 +1,60 @@
+use portcullis_a2a::log::{Holder, Orphan};
+use portcullis_a2a::model::TaskState;
+use rusqlite::Connection;
+
+use super::{retain, row};
+
+pub(super) fn renew(connection: &Connection, holder: &Holder, until: i64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO holders (name, until) VALUES (?1, ?2)
+             ON CONFLICT (name) DO UPDATE SET until = excluded.until",
+        )?
+        .execute((holder.name(), until))?;
+    Ok(())
+}
+
+/// The rule is that of `Head::is_orphan`.
+pub(super) fn take_over(
+    connection: &Connection,
+    holder: &Holder,
+    now: i64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Orphan>> {
+    connection
+        .prepare_cached("DELETE FROM holders WHERE until <= ?1")?
+        .execute([now])?;
+    let orphans: Vec<(i64, Orphan)> = connection
+        .prepare_cached(
+            "SELECT task, seq, state, tenant, account, id FROM tasks
+             WHERE finished = 0 AND state <> ?1
+               AND CASE WHEN holder IS NULL THEN state <> ?2
+                   ELSE holder NOT IN (SELECT name FROM holders) END
+             LIMIT ?3",
+        )?
+        .query_map(
+            (
+                TaskState::InputRequired.number(),
+                TaskState::AuthRequired.number(),
+                i64::try_from(limit).unwrap_or(i64::MAX),
+            ),
+            |found| {
+                let key = retain::key(found, 3)?;
+                let orphan = Orphan::new(key, row::seq(found, 1)?, row::state(found, 2)?);
+                Ok((found.get(0)?, orphan))
+            },
+        )?
+        .collect::<Result<_, _>>()?;
+    let mut hand_over =
+        connection.prepare_cached("UPDATE tasks SET holder = ?2 WHERE task = ?1")?;
+    for (task, _) in &orphans {
+        hand_over.execute((task, holder.name()))?;
+    }
+    Ok(orphans.into_iter().map(|(_, orphan)| orphan).collect())
+}
+
+/// Nobody lives who was there before this process had the file.
+pub(super) fn bury(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM holders", [])?;
+    Ok(())
+}
