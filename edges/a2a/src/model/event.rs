@@ -29,6 +29,26 @@ impl TaskStatusUpdateEvent {
             metadata: Metadata::new(),
         }
     }
+
+    /// With a note of the agent.
+    #[must_use]
+    pub fn with_message(mut self, message: Message) -> Self {
+        self.status.message = Some(message);
+        self
+    }
+
+    /// With a note of the agent that is one text.
+    #[must_use]
+    pub fn with_text(self, text: impl Into<String>) -> Self {
+        self.with_message(Message::agent_text(text))
+    }
+
+    /// With data of an extension.
+    #[must_use]
+    pub fn with_metadata(mut self, metadata: Metadata) -> Self {
+        self.metadata = metadata;
+        self
+    }
 }
 
 message! {
@@ -65,6 +85,20 @@ impl TaskArtifactUpdateEvent {
             last_chunk: false,
             metadata: Metadata::new(),
         }
+    }
+
+    /// Its parts go behind those that were sent already.
+    #[must_use]
+    pub const fn appending(mut self) -> Self {
+        self.append = true;
+        self
+    }
+
+    /// It is the last of its artifact.
+    #[must_use]
+    pub const fn last(mut self) -> Self {
+        self.last_chunk = true;
+        self
     }
 }
 

@@ -1,0 +1,259 @@
+use std::time::Duration;
+
+use portcullis::{AgentEvent, Extension, Json};
+use serde::Deserialize;
+
+use super::events_extension::event_metadata;
+use crate::{
+    model::{
+        Artifact, Message, Part, TaskArtifactUpdateEvent, TaskState, TaskStatus,
+        TaskStatusUpdateEvent, decode_response,
+    },
+    server::Emission,
+};
+
+/// How text is gathered into artifact updates (ruling 15).
+///
+/// The first text of a turn goes out at once, more of it when `bytes` have come or
+/// `interval` has passed, and always before any other event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a size and a time say it all")]
+pub struct Coalescing {
+    /// So much text goes out at once.
+    pub bytes: usize,
+    /// Text waits no longer than this. Zero sends each delta by itself.
+    pub interval: Duration,
+}
+
+impl Coalescing {
+    /// Each delta by itself.
+    pub const NONE: Self = Self {
+        bytes: 0,
+        interval: Duration::ZERO,
+    };
+}
+
+impl Default for Coalescing {
+    /// 1 KiB or 30 milliseconds.
+    fn default() -> Self {
+        Self {
+            bytes: 1 << 10,
+            interval: Duration::from_millis(30),
+        }
+    }
+}
+
+/// From the events of an agent to the updates of a task. Pure: it knows no clock, makes no
+/// ids, and the same events give the same updates.
+///
+/// | event | update |
+/// |---|---|
+/// | the first one, and the next after `auth_required` | WORKING |
+/// | `text` | the answer's artifact, or more of it |
+/// | `thinking`, tools, `retrying`, `usage`, unknown | WORKING with the event as metadata, if the [extension](super::EVENTS_EXTENSION) is active; else nothing |
+/// | `artifact` with the members of an artifact | that artifact |
+/// | `auth_required` with a `text` | AUTH_REQUIRED, at once |
+/// | `input_required` with a `text` | INPUT_REQUIRED instead of COMPLETED |
+/// | `completed` | the data, if any, as an artifact; COMPLETED |
+/// | `failed` | a failure, which the server judges |
+#[derive(Debug)]
+pub struct Reducer {
+    /// Artifacts that the task had before.
+    artifacts_before: usize,
+    shows_events: bool,
+    coalescing: Coalescing,
+    /// Text that has not gone out.
+    text: String,
+    text_went_out: bool,
+    is_working: bool,
+    question: Option<Message>,
+    open_tools: Vec<String>,
+}
+
+impl Reducer {
+    /// A turn of a task that has so many artifacts already.
+    #[must_use]
+    pub const fn new(artifacts_before: usize, shows_events: bool, coalescing: Coalescing) -> Self {
+        Self {
+            artifacts_before,
+            shows_events,
+            coalescing,
+            text: String::new(),
+            text_went_out: false,
+            is_working: false,
+            question: None,
+            open_tools: Vec::new(),
+        }
+    }
+
+    /// Whether text waits to go out.
+    #[must_use]
+    pub const fn holds_text(&self) -> bool {
+        !self.text.is_empty()
+    }
+
+    /// What an event means.
+    pub fn reduce(&mut self, event: AgentEvent, out: &mut Vec<Emission>) {
+        match event {
+            AgentEvent::Text(text) => {
+                self.work(out);
+                self.text.push_str(text.delta());
+                let is_first = !self.text_went_out;
+                if is_first || self.text.len() >= self.coalescing.bytes {
+                    self.flush(out);
+                }
+            }
+            AgentEvent::Completed(completed) => self.complete(completed.into_data(), out),
+            AgentEvent::Failed(failure) => {
+                self.close(out);
+                out.push(failure.into());
+            }
+            AgentEvent::Extension(extension) => self.extend(&extension, out),
+            event => {
+                self.work(out);
+                self.flush(out);
+                self.note_tool(&event);
+                self.show(|| Json::encode(&event).ok(), out);
+            }
+        }
+    }
+
+    /// Sends the text that waits.
+    pub fn flush(&mut self, out: &mut Vec<Emission>) {
+        self.flush_chunk(false, out);
+    }
+
+    /// The stream has ended without a terminal event.
+    pub fn cut(&mut self, out: &mut Vec<Emission>) {
+        self.close(out);
+    }
+
+    fn work(&mut self, out: &mut Vec<Emission>) {
+        if !self.is_working {
+            self.is_working = true;
+            out.push(status(TaskState::Working, None).into());
+        }
+    }
+
+    fn flush_chunk(&mut self, last: bool, out: &mut Vec<Emission>) {
+        if self.text.is_empty() {
+            return;
+        }
+        let text = std::mem::take(&mut self.text);
+        let artifact = Artifact::text(self.answer_id(), text);
+        let mut event = TaskArtifactUpdateEvent::new("", "", artifact);
+        event.append = self.text_went_out;
+        event.last_chunk = last;
+        self.text_went_out = true;
+        out.push(Emission::merging(event));
+    }
+
+    fn extend(&mut self, extension: &Extension, out: &mut Vec<Emission>) {
+        match extension.type_name() {
+            "artifact" => {
+                if let Ok(artifact) = decode_response::<Artifact>(extension.json().as_str())
+                    && !artifact.artifact_id.is_empty()
+                    && !artifact.parts.is_empty()
+                {
+                    self.work(out);
+                    self.flush(out);
+                    out.push(artifact.into());
+                    return;
+                }
+            }
+            "auth_required" => {
+                self.flush(out);
+                let wish =
+                    Wish::of(extension).unwrap_or_else(|| "Authorization is required.".into());
+                out.push(status(TaskState::AuthRequired, Some(wish)).into());
+                // The next event says that the agent works again (ruling 20).
+                self.is_working = false;
+                return;
+            }
+            "input_required" => {
+                self.work(out);
+                self.flush(out);
+                let wish = Wish::of(extension).unwrap_or_else(|| "More input is required.".into());
+                self.question = Some(Message::agent_text(wish));
+                return;
+            }
+            _ => {}
+        }
+        self.work(out);
+        self.flush(out);
+        self.show(|| Some(extension.json().clone()), out);
+    }
+
+    fn complete(&mut self, data: Option<Json>, out: &mut Vec<Emission>) {
+        self.close(out);
+        if let Some(data) = data {
+            let part = Part::data(data).with_media_type("application/json");
+            let artifact = Artifact::new(self.data_id(), [part]);
+            out.push(TaskArtifactUpdateEvent::new("", "", artifact).last().into());
+        }
+        let end = match self.question.take() {
+            Some(question) => status(TaskState::InputRequired, None).with_message(question),
+            None => status(TaskState::Completed, None),
+        };
+        out.push(end.into());
+    }
+
+    /// Ends what is open: the text, whose last chunk this is, and tools that a cut has
+    /// left dangling (ruling 10).
+    fn close(&mut self, out: &mut Vec<Emission>) {
+        self.flush_chunk(true, out);
+        for id in std::mem::take(&mut self.open_tools) {
+            let content = Json::encode("ended by the end of the turn").expect("a text");
+            let ended = AgentEvent::tool_ended(id, true, content);
+            self.show(|| Json::encode(&ended).ok(), out);
+        }
+    }
+
+    fn note_tool(&mut self, event: &AgentEvent) {
+        match event {
+            AgentEvent::ToolStarted(tool) => self.open_tools.push(tool.id().to_owned()),
+            AgentEvent::ToolEnded(tool) => self.open_tools.retain(|open| open != tool.id()),
+            _ => {}
+        }
+    }
+
+    fn show(&self, json: impl FnOnce() -> Option<Json>, out: &mut Vec<Emission>) {
+        if self.shows_events
+            && let Some(json) = json()
+        {
+            let shown = status(TaskState::Working, None).with_metadata(event_metadata(json));
+            out.push(shown.into());
+        }
+    }
+
+    fn answer_id(&self) -> String {
+        format!("a-{}", self.artifacts_before + 1)
+    }
+
+    fn data_id(&self) -> String {
+        format!("a-{}", self.artifacts_before + 2)
+    }
+}
+
+/// What `input_required` and `auth_required` hold.
+#[derive(Deserialize)]
+struct Wish {
+    text: String,
+}
+
+impl Wish {
+    fn of(extension: &Extension) -> Option<String> {
+        let wish = extension.json().decode::<Self>().ok()?;
+        Some(wish.text).filter(|text| !text.is_empty())
+    }
+}
+
+/// A status whose ids and time the server fills in.
+fn status(state: TaskState, text: Option<String>) -> TaskStatusUpdateEvent {
+    let status = TaskStatus {
+        state,
+        message: text.map(Message::agent_text),
+        timestamp: None,
+    };
+    TaskStatusUpdateEvent::new("", "", status)
+}

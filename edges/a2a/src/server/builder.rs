@@ -1,0 +1,183 @@
+use std::{fmt, sync::Arc};
+
+use portcullis::{Agent, BoxAgent, SessionControl};
+use tokio::sync::watch;
+
+use super::{
+    Clock, Coalescing, EVENTS_EXTENSION, IdKind, IdSource, Limits, RandomIds, Server, SystemClock,
+    Tenants,
+    agent::AgentExecutor,
+    core::Core,
+    executor::{Executor, Plain, Start},
+    server::Settings,
+};
+use crate::{
+    log::{Holder, MemoryLog, TaskLog},
+    model::{AgentCard, AgentExtension},
+};
+
+/// How a [`Server`] is to be. Made by [`Server::builder`] and [`Server::agent_builder`].
+#[must_use]
+pub struct ServerBuilder {
+    card: AgentCard,
+    behind: Behind,
+    log: Option<Arc<dyn TaskLog>>,
+    ids: Box<dyn IdSource>,
+    clock: Box<dyn Clock>,
+    limits: Limits,
+    coalescing: Coalescing,
+    tenants: Tenants,
+    session_control: Option<Arc<dyn SessionControl>>,
+    takes_messages: bool,
+    streams_end_at_input: bool,
+}
+
+/// Who answers.
+enum Behind {
+    Executor(Box<dyn Start>),
+    Agent(BoxAgent),
+}
+
+impl ServerBuilder {
+    pub(super) fn of_executor<E>(executor: E, card: AgentCard) -> Self
+    where
+        E: Executor + Clone + Send + Sync + 'static,
+        E::Future: Send,
+        E::Response: Send,
+    {
+        Self::new(Behind::Executor(Box::new(Plain(executor))), card)
+    }
+
+    pub(super) fn of_agent<A>(agent: A, mut card: AgentCard) -> Self
+    where
+        A: Agent + Clone + Send + Sync + 'static,
+        A::Future: Send,
+        A::Response: Send,
+    {
+        if !card.extensions().any(|known| known.uri == EVENTS_EXTENSION) {
+            let mut extension = AgentExtension::new(EVENTS_EXTENSION);
+            extension.description = "Shows what the agent does beside answering.".to_owned();
+            card.capabilities.extensions.push(extension);
+        }
+        Self::new(Behind::Agent(BoxAgent::new(agent)), card)
+    }
+
+    fn new(behind: Behind, mut card: AgentCard) -> Self {
+        if card.capabilities.push_notifications == Some(true) {
+            tracing::warn!("this server delivers no webhooks; the card says so now");
+            card.capabilities.push_notifications = Some(false);
+        }
+        Self {
+            card,
+            behind,
+            log: None,
+            ids: Box::new(RandomIds::new()),
+            clock: Box::new(SystemClock::new()),
+            limits: Limits::default(),
+            coalescing: Coalescing::default(),
+            tenants: Tenants::default(),
+            session_control: None,
+            takes_messages: false,
+            streams_end_at_input: true,
+        }
+    }
+
+    /// Where tasks live. In memory by default.
+    pub fn log(mut self, log: Arc<dyn TaskLog>) -> Self {
+        self.log = Some(log);
+        self
+    }
+
+    /// Where ids come from. [`RandomIds`] by default.
+    pub fn ids(mut self, ids: impl IdSource) -> Self {
+        self.ids = Box::new(ids);
+        self
+    }
+
+    /// What time it is. [`SystemClock`] by default.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Box::new(clock);
+        self
+    }
+
+    /// How much the server takes, waits and keeps.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How the text of an agent is gathered. What an executor emits never is.
+    pub const fn coalescing(mut self, coalescing: Coalescing) -> Self {
+        self.coalescing = coalescing;
+        self
+    }
+
+    /// Which tenants there are.
+    pub const fn tenants(mut self, tenants: Tenants) -> Self {
+        self.tenants = tenants;
+        self
+    }
+
+    /// Lets messages to a running task reach its session: as a steer where the engine can
+    /// be steered, else as a follow-up.
+    pub fn session_control(mut self, control: Arc<dyn SessionControl>) -> Self {
+        self.session_control = Some(control);
+        self
+    }
+
+    /// The executor reads messages that come while it works, by
+    /// [`next_message`](super::RequestContext::next_message). By default they are refused
+    /// (A2A-OP-25).
+    pub const fn takes_messages_while_working(mut self) -> Self {
+        self.takes_messages = true;
+        self
+    }
+
+    /// Whether `SendStreamingMessage` ends its stream at INPUT_REQUIRED. It does by
+    /// default; `SubscribeToTask` never does (A2A-OP-60).
+    pub const fn streams_end_at_input(mut self, yes: bool) -> Self {
+        self.streams_end_at_input = yes;
+        self
+    }
+
+    /// The server.
+    #[must_use]
+    pub fn build(self) -> Server {
+        let serves_agent = matches!(self.behind, Behind::Agent(_));
+        let executor = match self.behind {
+            Behind::Executor(executor) => executor,
+            Behind::Agent(agent) => {
+                Box::new(Plain(AgentExecutor::new(agent, self.coalescing))) as Box<dyn Start>
+            }
+        };
+        // Never the same name twice, whatever the source of the other ids is.
+        let holder = Holder::new(RandomIds::new().next(IdKind::Task));
+        let core = Core {
+            log: self.log.unwrap_or_else(|| Arc::new(MemoryLog::new())),
+            ids: self.ids,
+            clock: self.clock,
+            limits: self.limits,
+            holder,
+            closing: watch::Sender::new(false),
+            left_behind: std::sync::Mutex::default(),
+        };
+        let settings = Settings {
+            card: self.card,
+            executor,
+            serves_agent,
+            tenants: self.tenants,
+            session_control: self.session_control,
+            takes_messages: self.takes_messages,
+            streams_end_at_input: self.streams_end_at_input,
+        };
+        Server::assemble(core, settings)
+    }
+}
+
+impl fmt::Debug for ServerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerBuilder")
+            .field("card", &self.card.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,9 @@
+//! What each operation does once it is checked.
+
+mod cancel;
+mod get;
+mod list;
+mod send;
+mod subscribe;
+
+pub(super) use self::send::Continued;

@@ -1,0 +1,369 @@
+use std::sync::Arc;
+
+use tokio::{
+    sync::{Mutex, mpsc, oneshot},
+    time::timeout,
+};
+
+use crate::{
+    log::{AppendError, Batch, Seq, Snapshot, TaskKey, Update, apply},
+    model::{Error, ErrorKind, Message, SendMessageRequest, SendMessageResponse, Task, TaskState},
+    server::{
+        EVENTS_EXTENSION, Frames, IdKind, RequestContext, Server,
+        agent::prompt_of,
+        check,
+        check::Standing,
+        context::Asked,
+        runner::{Opening, Opens, Turn},
+        session::session_key,
+        watch::{Ended, Watch},
+    },
+};
+
+use super::get::history_length;
+
+/// What a message has led to.
+enum Sent {
+    /// A task that goes on.
+    Task {
+        key: TaskKey,
+        seq: Seq,
+        task: Arc<Task>,
+    },
+    /// The whole answer.
+    Message(Message),
+}
+
+impl Server {
+    /// A2A-OP-49..54.
+    pub(in crate::server) async fn send_message(
+        &self,
+        standing: Standing,
+        request: SendMessageRequest,
+    ) -> Result<SendMessageResponse, Error> {
+        let history = history_length(request.history_length());
+        let immediately = request.returns_immediately();
+        let (key, seq, task) = match self.send(standing, request, immediately).await? {
+            Sent::Message(message) => return Ok(SendMessageResponse::Message(message)),
+            Sent::Task { key, seq, task } => (key, seq, task),
+        };
+        let mut task = if immediately {
+            Arc::unwrap_or_clone(task)
+        } else {
+            self.wait_for(key, seq).await?
+        };
+        task.limit_history(history);
+        Ok(SendMessageResponse::Task(task))
+    }
+
+    /// A2A-OP-55..64.
+    pub(in crate::server) async fn send_streaming_message(
+        &self,
+        standing: Standing,
+        request: SendMessageRequest,
+    ) -> Result<Frames, Error> {
+        let history = history_length(request.history_length());
+        Ok(match self.send(standing, request, false).await? {
+            Sent::Message(message) => Frames::message(message),
+            Sent::Task { key, seq, task } => {
+                let mut task = Arc::unwrap_or_clone(task);
+                task.limit_history(history);
+                let lost = self.lost(&key);
+                let watch = Watch::new(self.shared_core(), key, seq, lost);
+                Frames::task(seq, task, watch, self.streams_end_at_input())
+            }
+        })
+    }
+
+    /// Waits until the task is over or waits for its caller, and answers with the task as
+    /// it is then, or after a while as it is (A2A-OP-29, A2A-OP-32).
+    async fn wait_for(&self, key: TaskKey, seq: Seq) -> Result<Task, Error> {
+        let mut watch = Watch::new(self.shared_core(), key.clone(), seq, self.lost(&key));
+        let settled = async {
+            loop {
+                let record = watch.next().await?;
+                let state = record.state();
+                if state.is_some_and(|state| state.is_terminal() || state.is_interrupted()) {
+                    return Ok(());
+                }
+            }
+        };
+        match timeout(self.core().limits.blocking_wait, settled).await {
+            Ok(Err(Ended::Broken(error))) => return Err(error),
+            Ok(Ok(()) | Err(Ended::Closing)) | Err(_) => {}
+        }
+        match self.core().log.snapshot(&key).await {
+            Ok(Some(snapshot)) => Ok(snapshot.into_task()),
+            Ok(None) => Err(Error::task_not_found(key.id())),
+            Err(error) => Err(check::internal(self.core(), error)),
+        }
+    }
+
+    async fn send(
+        &self,
+        standing: Standing,
+        request: SendMessageRequest,
+        immediately: bool,
+    ) -> Result<Sent, Error> {
+        if request.message.task_id.is_empty() {
+            self.open(standing, request, immediately).await
+        } else {
+            self.go_on(standing, request, immediately).await
+        }
+    }
+
+    /// A message that opens a task, if its answer is not a message.
+    async fn open(
+        &self,
+        standing: Standing,
+        mut request: SendMessageRequest,
+        immediately: bool,
+    ) -> Result<Sent, Error> {
+        check::context_of_new_task(&request.message, &standing)?;
+        check::content(self.card(), &request)?;
+        let core = self.core();
+        let task_id = core.ids.next(IdKind::Task);
+        if request.message.context_id.is_empty() {
+            request.message.context_id = core.ids.next(IdKind::Context);
+        }
+        request.message.task_id.clone_from(&task_id);
+        let key = TaskKey::new(standing.owner.clone(), task_id.as_str());
+        let opening = self.start(key.clone(), standing, request, None, immediately)?;
+        opened(key, opening).await
+    }
+
+    /// A message to a task that is there.
+    async fn go_on(
+        &self,
+        standing: Standing,
+        mut request: SendMessageRequest,
+        immediately: bool,
+    ) -> Result<Sent, Error> {
+        let core = self.core();
+        let task_id = request.message.task_id.clone();
+        for _ in 0..ATTEMPTS {
+            let (key, snapshot) = check::task(core, &standing.owner, &task_id).await?;
+            check::context_of_task(&request.message, &snapshot)?;
+            check::not_over(&snapshot, "The task is finished and accepts no messages")?;
+            let running = self.runs().of(&key);
+            let waits = match snapshot.task().status.state {
+                TaskState::InputRequired => true,
+                // Who waits for a credential may go on without a message (A2A-OP-111).
+                TaskState::AuthRequired => running.is_none(),
+                _ => false,
+            };
+            if !waits && !self.reaches_running() {
+                return Err(busy(&snapshot));
+            }
+            check::content(self.card(), &request)?;
+            let context_id = &snapshot.task().context_id;
+            request.message.context_id.clone_from(context_id);
+            if !waits {
+                return self
+                    .reach(&key, &standing, &snapshot, request.message)
+                    .await;
+            }
+            if self.runs().is_draining() {
+                return Err(shutting_down());
+            }
+            let message = request.message.clone();
+            let batch = Batch::new(key.clone(), snapshot.seq()).with(message);
+            match core.log.append(batch.held_by(core.holder.clone())).await {
+                Ok(seq) => {
+                    let before = snapshot.into_task();
+                    return self
+                        .resume(key, standing, request, before, seq, immediately)
+                        .await;
+                }
+                // Somebody else was faster: look again.
+                Err(AppendError::Conflict { .. } | AppendError::Finished) => {}
+                Err(AppendError::NotFound) => return Err(Error::task_not_found(task_id)),
+                Err(AppendError::Held) => return Err(busy(&snapshot)),
+                Err(error) => return Err(check::internal(core, error)),
+            }
+        }
+        Err(Error::with_message(
+            ErrorKind::Unavailable,
+            "The task changes too fast to take a message",
+        ))
+    }
+
+    /// The next turn of a task; its message is stored.
+    async fn resume(
+        &self,
+        key: TaskKey,
+        standing: Standing,
+        request: SendMessageRequest,
+        before: Task,
+        seq: Seq,
+        immediately: bool,
+    ) -> Result<Sent, Error> {
+        let mut task = before.clone();
+        apply(&mut task, Update::Message(request.message.clone()));
+        let continued = Continued {
+            before: Arc::new(before),
+            task: Arc::new(task),
+            seq,
+        };
+        let opening = self.start(key.clone(), standing, request, Some(continued), immediately)?;
+        opened(key, opening).await
+    }
+
+    /// Runs a turn.
+    pub(in crate::server) fn start(
+        &self,
+        key: TaskKey,
+        standing: Standing,
+        request: SendMessageRequest,
+        continued: Option<Continued>,
+        immediately: bool,
+    ) -> Result<oneshot::Receiver<Result<Opening, Error>>, Error> {
+        let (outbox, inbox) = if self.takes_messages() {
+            let (sender, receiver) = mpsc::channel(self.core().limits.waiting_messages.max(1));
+            (Some(sender), Some(Mutex::new(receiver)))
+        } else {
+            (None, None)
+        };
+        let mut extensions = standing.extensions;
+        if let Some(continued) = &continued {
+            // What a task shows was fixed when it was opened (ruling in design 5).
+            let shows = continued.before.metadata.get(EVENTS_EXTENSION).is_some();
+            extensions.retain(|uri| uri != EVENTS_EXTENSION);
+            if shows {
+                extensions.push(EVENTS_EXTENSION.to_owned());
+            }
+        }
+        let SendMessageRequest {
+            message,
+            configuration,
+            metadata,
+            ..
+        } = request;
+        let session = session_key(
+            standing.tenant.as_deref(),
+            standing.principal.as_ref(),
+            &message.context_id,
+        );
+        let cx = RequestContext(Arc::new(Asked {
+            task_id: message.task_id.clone(),
+            context_id: message.context_id.clone(),
+            session,
+            message,
+            task: continued
+                .as_ref()
+                .map(|continued| Arc::clone(&continued.before)),
+            tenant: standing.tenant,
+            principal: standing.principal,
+            extensions,
+            metadata,
+            accepted_output_modes: configuration
+                .map(|wishes| wishes.accepted_output_modes)
+                .unwrap_or_default(),
+            inbox,
+        }));
+        let (opening, opened) = oneshot::channel();
+        let opens = match () {
+            () if immediately => Opens::AtOnce,
+            () if self.serves_agent() => Opens::AfterFirstPoll,
+            () => Opens::AtFirstEmission,
+        };
+        let turn = Turn {
+            key,
+            emissions: self.executor().start(cx.clone()),
+            cx,
+            existing: continued.map(|continued| (continued.seq, continued.task)),
+            opens,
+            opening,
+            inbox: outbox,
+        };
+        self.spawn(turn)?;
+        Ok(opened)
+    }
+
+    /// A message to a turn that runs: a steer or a follow-up where there is a control
+    /// plane, else into the executor's inbox (A2A-OP-25).
+    async fn reach(
+        &self,
+        key: &TaskKey,
+        standing: &Standing,
+        snapshot: &Snapshot,
+        message: Message,
+    ) -> Result<Sent, Error> {
+        let Some(running) = self.runs().of(key) else {
+            return Err(busy(snapshot));
+        };
+        let mut deliver = true;
+        if let Some(control) = self.session_control() {
+            let session = session_key(
+                standing.tenant.as_deref(),
+                standing.principal.as_ref(),
+                &message.context_id,
+            );
+            let can = control.capabilities(&session).await;
+            let prompt = prompt_of(&message);
+            let accepted = if can.steer {
+                control.steer(&session, prompt).await
+            } else if can.follow_up {
+                control.follow_up(&session, prompt).await
+            } else {
+                return Err(busy(snapshot));
+            };
+            if let Err(refusal) = accepted {
+                tracing::debug!(%refusal, task = key.id(), "a running turn takes no message");
+                return Err(busy(snapshot));
+            }
+            deliver = false;
+        }
+        if !running.message(message, deliver).await {
+            return Err(busy(snapshot));
+        }
+        match self.core().log.snapshot(key).await {
+            Ok(Some(snapshot)) => Ok(Sent::Task {
+                key: key.clone(),
+                seq: snapshot.seq(),
+                task: Arc::new(snapshot.into_task()),
+            }),
+            Ok(None) => Err(Error::task_not_found(key.id())),
+            Err(error) => Err(check::internal(self.core(), error)),
+        }
+    }
+}
+
+/// What a turn begins with.
+async fn opened(
+    key: TaskKey,
+    opening: oneshot::Receiver<Result<Opening, Error>>,
+) -> Result<Sent, Error> {
+    match opening.await {
+        Ok(Ok(Opening::Task(seq, task))) => Ok(Sent::Task { key, seq, task }),
+        Ok(Ok(Opening::Message(message))) => Ok(Sent::Message(message)),
+        Ok(Err(error)) => Err(error),
+        Err(_) => Err(Error::internal("the turn is gone")),
+    }
+}
+
+/// A task that goes on.
+pub(in crate::server) struct Continued {
+    /// As it was before the message.
+    pub(in crate::server) before: Arc<Task>,
+    /// With the message in its history.
+    pub(in crate::server) task: Arc<Task>,
+    /// Where its log ends.
+    pub(in crate::server) seq: Seq,
+}
+
+fn busy(snapshot: &Snapshot) -> Error {
+    check::refusal_of_state(
+        ErrorKind::UnsupportedOperation,
+        "The task is running and takes no messages now",
+        &snapshot.task().id,
+        snapshot.task().status.state,
+    )
+}
+
+fn shutting_down() -> Error {
+    Error::with_message(ErrorKind::Unavailable, "The server is shutting down")
+}
+
+/// Who loses a race so often has other problems.
+const ATTEMPTS: usize = 8;

@@ -1,0 +1,223 @@
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    task::JoinSet,
+};
+
+use super::{Turn, run::Run};
+use crate::{
+    log::TaskKey,
+    model::{Error, ErrorKind, Message},
+    server::core::Core,
+};
+
+/// What somebody asks of a running turn. Its reply says that it is done.
+pub(in crate::server) enum Control {
+    /// Stop, as the client wants it.
+    Cancel(oneshot::Sender<()>),
+    /// Stop, since the server does.
+    ShutDown,
+    /// Log this message, and hand it on if `deliver`. `false` if that cannot be.
+    Message {
+        message: Box<Message>,
+        deliver: bool,
+        logged: oneshot::Sender<bool>,
+    },
+}
+
+/// A turn that runs in this process.
+#[derive(Clone)]
+pub(in crate::server) struct Running {
+    generation: u64,
+    control: mpsc::Sender<Control>,
+    lost: watch::Receiver<bool>,
+}
+
+impl Running {
+    /// Becomes true when the turn can no longer write to its log.
+    pub(in crate::server) fn lost(&self) -> watch::Receiver<bool> {
+        self.lost.clone()
+    }
+
+    /// Asks the turn to stop, and waits until it stands still and the log says so. `false`
+    /// if it did not in time, or had ended.
+    pub(in crate::server) async fn cancel(&self, wait: Duration) -> bool {
+        let (reply, done) = oneshot::channel();
+        let asked = async {
+            self.control.send(Control::Cancel(reply)).await.ok()?;
+            done.await.ok()
+        };
+        matches!(tokio::time::timeout(wait, asked).await, Ok(Some(())))
+    }
+
+    /// Adds a message to the history of the task, and hands it to the executor.
+    pub(in crate::server) async fn message(&self, message: Message, deliver: bool) -> bool {
+        let (logged, done) = oneshot::channel();
+        let message = Box::new(message);
+        let control = Control::Message {
+            message,
+            deliver,
+            logged,
+        };
+        self.control.send(control).await.is_ok() && done.await.unwrap_or(false)
+    }
+}
+
+/// The turns that run in this process. Dropping it drops them all.
+pub(in crate::server) struct Runs {
+    core: Arc<Core>,
+    state: Arc<Mutex<State>>,
+    /// How many run.
+    count: watch::Sender<usize>,
+}
+
+struct State {
+    tasks: JoinSet<()>,
+    by_key: HashMap<TaskKey, Running>,
+    next_generation: u64,
+    draining: bool,
+    kept_up: bool,
+}
+
+impl Runs {
+    pub(in crate::server) fn new(core: Arc<Core>) -> Self {
+        Self {
+            core,
+            state: Arc::new(Mutex::new(State {
+                tasks: JoinSet::new(),
+                by_key: HashMap::new(),
+                next_generation: 0,
+                draining: false,
+                kept_up: false,
+            })),
+            count: watch::Sender::new(0),
+        }
+    }
+
+    /// Runs a turn. One of the same task that still lingers keeps running, but nobody
+    /// reaches it any more and the log takes nothing from it (O-L11).
+    pub(in crate::server) fn spawn(&self, turn: Turn) -> Result<(), Error> {
+        let mut state = lock(&self.state);
+        while state.tasks.try_join_next().is_some() {}
+        if state.draining {
+            return Err(unavailable("The server is shutting down"));
+        }
+        if state.by_key.len() >= self.core.limits.running_turns {
+            return Err(unavailable("Too many tasks are running"));
+        }
+        let generation = state.next_generation;
+        state.next_generation += 1;
+        let key = turn.key.clone();
+        let (control, commands) = mpsc::channel(CONTROL_QUEUE);
+        let (lost, is_lost) = watch::channel(false);
+        let leave = Leave {
+            state: Arc::downgrade(&self.state),
+            count: self.count.clone(),
+            key: key.clone(),
+            generation,
+        };
+        self.count.send_modify(|count| *count += 1);
+        let run = Run::new(Arc::clone(&self.core), turn, commands, lost);
+        state.tasks.spawn(async move {
+            // Named, so that it is moved in: it leaves when the turn is gone, whatever
+            // ended it.
+            let _leave = leave;
+            run.drive().await;
+        });
+        let running = Running {
+            generation,
+            control,
+            lost: is_lost,
+        };
+        state.by_key.insert(key, running);
+        Ok(())
+    }
+
+    /// The turn that runs for a task.
+    pub(in crate::server) fn of(&self, key: &TaskKey) -> Option<Running> {
+        lock(&self.state).by_key.get(key).cloned()
+    }
+
+    /// Whether new turns are refused.
+    pub(in crate::server) fn is_draining(&self) -> bool {
+        lock(&self.state).draining
+    }
+
+    /// Runs the housekeeping of the server, once, beside the turns.
+    pub(in crate::server) fn keep_up(&self, upkeep: impl Future<Output = ()> + Send + 'static) {
+        let mut state = lock(&self.state);
+        if !state.kept_up {
+            state.kept_up = true;
+            state.tasks.spawn(upkeep);
+        }
+    }
+
+    pub(in crate::server) fn is_kept_up(&self) -> bool {
+        lock(&self.state).kept_up
+    }
+
+    /// Takes no new turns, lets those that run go on for a while, and stops them then.
+    pub(in crate::server) async fn shut_down(&self, grace: Duration) {
+        lock(&self.state).draining = true;
+        let mut count = self.count.subscribe();
+        let idle = count.wait_for(|count| *count == 0);
+        if tokio::time::timeout(grace, idle).await.is_ok() {
+            return;
+        }
+        let running: Vec<Running> = lock(&self.state).by_key.values().cloned().collect();
+        for turn in running {
+            // A full queue means that the turn does not answer; it is aborted below.
+            let _full = turn.control.try_send(Control::ShutDown);
+        }
+        let idle = count.wait_for(|count| *count == 0);
+        if tokio::time::timeout(LAST_WORDS, idle).await.is_err() {
+            tracing::warn!("turns did not stop in time and are dropped");
+        }
+        lock(&self.state).tasks.abort_all();
+    }
+}
+
+impl std::fmt::Debug for Runs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runs").finish_non_exhaustive()
+    }
+}
+
+/// Takes a turn out of the books, if it is still the one that is written there.
+struct Leave {
+    state: Weak<Mutex<State>>,
+    count: watch::Sender<usize>,
+    key: TaskKey,
+    generation: u64,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        if let Some(state) = self.state.upgrade() {
+            let mut state = lock(&state);
+            let current = state.by_key.get(&self.key);
+            if current.is_some_and(|running| running.generation == self.generation) {
+                state.by_key.remove(&self.key);
+            }
+        }
+        self.count.send_modify(|count| *count -= 1);
+    }
+}
+
+fn unavailable(message: &'static str) -> Error {
+    Error::with_message(ErrorKind::Unavailable, message)
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Who asks more of one turn at a time waits.
+const CONTROL_QUEUE: usize = 8;
+/// How long turns have to log that they were stopped.
+const LAST_WORDS: Duration = Duration::from_secs(2);

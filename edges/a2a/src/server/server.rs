@@ -1,0 +1,290 @@
+use std::{fmt, sync::Arc, time::Duration};
+
+use portcullis::SessionControl;
+use tokio::sync::watch;
+
+use super::{
+    Answer, Caller, Limits, Operation, Request, Response, ServerBuilder, check,
+    core::Core,
+    executor::{Executor, Start},
+    runner::{Runs, Turn},
+    upkeep, version,
+};
+use crate::{
+    log::TaskKey,
+    model::{AgentCard, Error, ErrorKind},
+};
+
+/// An agent behind the eleven operations of A2A. It knows no wire: bindings decode, call
+/// and encode.
+///
+/// Cloning is a reference count. When the last clone is dropped, turns that still run are
+/// dropped with it; [`shut_down`](Self::shut_down) lets them finish.
+///
+/// Calls need a tokio runtime with time.
+#[derive(Clone)]
+pub struct Server(Arc<Inner>);
+
+struct Inner {
+    core: Arc<Core>,
+    runs: Runs,
+    settings: Settings,
+}
+
+/// What a builder has decided.
+pub(super) struct Settings {
+    pub(super) card: AgentCard,
+    pub(super) executor: Box<dyn Start>,
+    pub(super) serves_agent: bool,
+    pub(super) tenants: Tenants,
+    pub(super) session_control: Option<Arc<dyn SessionControl>>,
+    pub(super) takes_messages: bool,
+    pub(super) streams_end_at_input: bool,
+}
+
+/// Which tenants there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the ones that are named, or all")]
+pub enum Tenants {
+    /// Those that an interface of the card names. For the operations on tasks any other
+    /// one has no tasks.
+    #[default]
+    OfCard,
+    /// Any that a caller names. Only behind something that judges tenants.
+    Any,
+}
+
+impl Server {
+    /// An executor behind the operations, with tasks in memory and default limits.
+    #[must_use]
+    pub fn new<E>(executor: E, card: AgentCard) -> Self
+    where
+        E: Executor + Clone + Send + Sync + 'static,
+        E::Future: Send,
+        E::Response: Send,
+    {
+        Self::builder(executor, card).build()
+    }
+
+    /// An agent behind the operations, with tasks in memory and default limits.
+    #[must_use]
+    pub fn agent<A>(agent: A, card: AgentCard) -> Self
+    where
+        A: portcullis::Agent + Clone + Send + Sync + 'static,
+        A::Future: Send,
+        A::Response: Send,
+    {
+        Self::agent_builder(agent, card).build()
+    }
+
+    /// An executor, with settings to come.
+    pub fn builder<E>(executor: E, card: AgentCard) -> ServerBuilder
+    where
+        E: Executor + Clone + Send + Sync + 'static,
+        E::Future: Send,
+        E::Response: Send,
+    {
+        ServerBuilder::of_executor(executor, card)
+    }
+
+    /// An agent, with settings to come.
+    pub fn agent_builder<A>(agent: A, card: AgentCard) -> ServerBuilder
+    where
+        A: portcullis::Agent + Clone + Send + Sync + 'static,
+        A::Future: Send,
+        A::Response: Send,
+    {
+        ServerBuilder::of_agent(agent, card)
+    }
+
+    pub(super) fn assemble(core: Core, settings: Settings) -> Self {
+        let core = Arc::new(core);
+        let runs = Runs::new(Arc::clone(&core));
+        Self(Arc::new(Inner {
+            core,
+            runs,
+            settings,
+        }))
+    }
+
+    /// The public card, as it is to be served.
+    #[must_use]
+    pub fn card(&self) -> &AgentCard {
+        &self.0.settings.card
+    }
+
+    /// The limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.0.core.limits
+    }
+
+    /// The extensions that a call of this caller activates, to be named in the head of the
+    /// answer (A2A-EXT-7).
+    #[must_use]
+    pub fn active_extensions(&self, caller: &Caller) -> Vec<String> {
+        check::active(self.card(), caller)
+    }
+
+    /// Answers a call as a binding has it: checks the version, finds the operation, reads
+    /// its parameters, and [calls](Self::call) it.
+    ///
+    /// # Errors
+    /// The refusal, in the order of A2A-OP-11.
+    pub async fn handle(
+        &self,
+        caller: &Caller,
+        method: &str,
+        params: Option<&str>,
+    ) -> Result<Response, Error> {
+        version::check(caller)?;
+        let operation = Operation::from_name(method).ok_or(ErrorKind::MethodNotFound)?;
+        let params = params.unwrap_or("{}");
+        // Positional parameters are none of the protocol's (A2A-RPC-5).
+        if !params.trim_start().starts_with('{') {
+            return Err(ErrorKind::InvalidParams.into());
+        }
+        let request = Request::decode(operation, params, &self.limits().bounds)?;
+        self.call(caller, request).await
+    }
+
+    /// Answers a call whose parameters are read. The version, capabilities, extensions,
+    /// owner, context, state and content are all checked here.
+    ///
+    /// # Errors
+    /// The refusal, or that something failed. Nothing of another owner is ever told.
+    ///
+    /// # Cancel safety
+    /// A call that is dropped stops no task.
+    pub async fn call(&self, caller: &Caller, request: Request) -> Result<Response, Error> {
+        let settings = &self.0.settings;
+        let standing = check::standing(&settings.card, settings.tenants, caller, &request)?;
+        Ok(match request {
+            Request::SendMessage(request) => {
+                Answer::Sent(self.send_message(standing, request).await?).into()
+            }
+            Request::SendStreamingMessage(request) => {
+                Response::Stream(self.send_streaming_message(standing, request).await?)
+            }
+            Request::GetTask(request) => {
+                Answer::Task(self.get_task(&standing, &request).await?).into()
+            }
+            Request::ListTasks(request) => {
+                Answer::Tasks(self.list_tasks(&standing, &request).await?).into()
+            }
+            Request::CancelTask(request) => {
+                Answer::Task(self.cancel_task(&standing, &request).await?).into()
+            }
+            Request::SubscribeToTask(request) => {
+                Response::Stream(self.subscribe_to_task(&standing, caller, &request).await?)
+            }
+            Request::CreateTaskPushNotificationConfig(_)
+            | Request::GetTaskPushNotificationConfig(_)
+            | Request::ListTaskPushNotificationConfigs(_)
+            | Request::DeleteTaskPushNotificationConfig(_)
+            | Request::GetExtendedAgentCard(_) => {
+                unreachable!("refused when capabilities were checked")
+            }
+        })
+    }
+
+    /// Takes up what an earlier process has left: runs tasks again of which nothing was
+    /// shown yet, and fails the others (A2A-OP-117). To be called once, before the first
+    /// call; later it happens by itself.
+    ///
+    /// Answers how many tasks were taken up.
+    ///
+    /// # Errors
+    /// When the log fails.
+    pub async fn recover(&self) -> Result<usize, Error> {
+        self.keep_up();
+        upkeep::recover(self).await
+    }
+
+    /// Refuses new turns, ends all streams, lets turns run on for `grace`, and fails those
+    /// that still run then (O-D04).
+    pub async fn shut_down(&self, grace: Duration) {
+        self.0.core.closing.send_replace(true);
+        self.0.runs.shut_down(grace).await;
+    }
+
+    pub(super) fn spawn(&self, turn: Turn) -> Result<(), Error> {
+        self.keep_up();
+        self.0.runs.spawn(turn)
+    }
+
+    fn keep_up(&self) {
+        if !self.0.runs.is_kept_up() {
+            self.0.runs.keep_up(upkeep::run(self.downgrade()));
+        }
+    }
+
+    fn downgrade(&self) -> WeakServer {
+        WeakServer {
+            inner: Arc::downgrade(&self.0),
+            pause: self.0.core.limits.lease / 3,
+        }
+    }
+
+    pub(super) fn core(&self) -> &Core {
+        &self.0.core
+    }
+
+    pub(super) fn shared_core(&self) -> Arc<Core> {
+        Arc::clone(&self.0.core)
+    }
+
+    pub(super) fn runs(&self) -> &Runs {
+        &self.0.runs
+    }
+
+    pub(super) fn executor(&self) -> &dyn Start {
+        &*self.0.settings.executor
+    }
+
+    pub(super) fn serves_agent(&self) -> bool {
+        self.0.settings.serves_agent
+    }
+
+    pub(super) fn takes_messages(&self) -> bool {
+        self.0.settings.takes_messages
+    }
+
+    pub(super) fn session_control(&self) -> Option<&dyn SessionControl> {
+        self.0.settings.session_control.as_deref()
+    }
+
+    /// Whether a message to a running task can go anywhere.
+    pub(super) fn reaches_running(&self) -> bool {
+        self.takes_messages() || self.0.settings.session_control.is_some()
+    }
+
+    pub(super) fn streams_end_at_input(&self) -> bool {
+        self.0.settings.streams_end_at_input
+    }
+
+    /// Says when the turn of a task can no longer write.
+    pub(super) fn lost(&self, key: &TaskKey) -> Option<watch::Receiver<bool>> {
+        self.runs().of(key).map(|running| running.lost())
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("card", &self.card().name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A server that may be gone.
+pub(super) struct WeakServer {
+    inner: std::sync::Weak<Inner>,
+    pub(super) pause: Duration,
+}
+
+impl WeakServer {
+    pub(super) fn upgrade(&self) -> Option<Server> {
+        self.inner.upgrade().map(Server)
+    }
+}
