@@ -14,6 +14,7 @@ mod prompt;
 mod scope;
 mod script;
 mod turn;
+pub mod views;
 
 pub use self::{
     agent::{
@@ -26,8 +27,8 @@ pub use self::{
         RefusalCode, SessionControl, SessionState, inbox,
     },
     event::{
-        AgentEvent, Completed, Cost, Extension, Failure, FailureCode, Retrying, Text, Thinking,
-        ToolEnded, ToolStarted, Usage, UsageSource, UsageTally,
+        AgentEvent, Completed, Cost, Extension, ExtensionView, Failure, FailureCode, Retrying,
+        Text, Thinking, ToolEnded, ToolStarted, Usage, UsageSource, UsageTally,
     },
     extensions::Extensions,
     json::{DecodeError, Extra, ExtraMut, InsertError, Json},

@@ -10,7 +10,7 @@ mod wire;
 
 pub use self::{
     content::{Completed, Text, Thinking},
-    extension::Extension,
+    extension::{Extension, ExtensionView},
     failure::{Failure, FailureCode},
     retrying::Retrying,
     tool::{ToolEnded, ToolStarted},

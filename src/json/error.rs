@@ -22,7 +22,6 @@ struct Inner {
     at: Option<usize>,
     expected: Cow<'static, str>,
     found: Cow<'static, str>,
-    source: Option<serde_json::Error>,
 }
 
 impl DecodeError {
@@ -115,20 +114,4 @@ impl fmt::Debug for DecodeError {
     }
 }
 
-impl Error for DecodeError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0
-            .source
-            .as_ref()
-            .map(|source| source as &(dyn Error + 'static))
-    }
-}
-
-/// For a view that decodes with serde.
-impl From<serde_json::Error> for DecodeError {
-    fn from(source: serde_json::Error) -> Self {
-        let mut error = Self::new("another shape", "a value that does not fit");
-        error.0.source = Some(source);
-        error
-    }
-}
+impl Error for DecodeError {}

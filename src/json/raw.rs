@@ -43,6 +43,11 @@ impl Json {
         Self(one_line(text).into())
     }
 
+    /// Takes text that was checked and holds no line break.
+    pub(crate) fn trusted(text: String) -> Self {
+        Self(text.into())
+    }
+
     /// Encodes a value.
     ///
     /// # Errors

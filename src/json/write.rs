@@ -39,6 +39,12 @@ impl<'a, O: Sink> Writer<'a, O> {
         Self { out, before: "\"," }
     }
 
+    /// Writes the type of an event whose name is not known when compiling, and leaves the
+    /// object open.
+    pub(crate) fn type_name(mut self, type_name: &str) {
+        self.string("type", type_name);
+    }
+
     fn name(&mut self, name: &'static str) {
         self.out.push_str(self.before);
         self.out.push_str("\"");

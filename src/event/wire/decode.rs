@@ -36,9 +36,9 @@ pub(super) fn event(text: &str) -> Result<AgentEvent, DecodeError> {
         "usage" => Ok(match usage(&members) {
             Ok(usage) => usage.into(),
             // Somebody else's `usage` passes as it is, unmetered.
-            Err(_) => Extension::read("usage", text).into(),
+            Err(_) => Extension::checked("usage", text).into(),
         }),
-        unknown => Ok(Extension::read(unknown, text).into()),
+        unknown => Ok(Extension::checked(unknown, text).into()),
     }
 }
 
