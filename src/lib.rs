@@ -4,6 +4,9 @@
 
 mod agent;
 mod collect;
+#[cfg(feature = "conformance")]
+#[cfg_attr(docsrs, doc(cfg(feature = "conformance")))]
+pub mod conformance;
 mod control;
 mod event;
 mod extensions;

@@ -1,0 +1,13 @@
+//! The suites themselves. See the [module above](super).
+
+mod agent;
+mod compare;
+mod consumer;
+mod layer;
+mod options;
+mod portable;
+mod scenario;
+
+pub use self::{
+    agent::agent, consumer::consumer, layer::layer, options::LayerOptions, portable::portable,
+};
