@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::body::ResponseBody;
-use crate::jsonrpc::JSON;
+use crate::{jsonrpc::JSON, model::AgentCard};
 
 /// The public card as it is served: the same bytes to everybody, whatever the headers (O-C03).
 #[derive(Clone, Debug)]
@@ -23,7 +23,8 @@ pub(super) struct Card {
 }
 
 impl Card {
-    pub(super) fn new(bytes: Vec<u8>, modified: Timestamp) -> Self {
+    pub(super) fn new(card: &AgentCard, modified: Timestamp) -> Self {
+        let bytes = serde_json::to_vec(card).expect("the model always encodes");
         let digest = Sha256::digest(&bytes);
         let mut etag = String::from("\"");
         for byte in &digest[..16] {

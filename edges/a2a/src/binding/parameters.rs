@@ -1,6 +1,9 @@
 use http::{HeaderMap, Uri, request::Parts};
 
-use crate::jsonrpc::{EXTENSIONS, VERSION};
+use crate::{
+    jsonrpc::{EXTENSIONS, VERSION},
+    log::Seq,
+};
 
 /// What travels beside a call: version and extensions (A2A-SVC-1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,8 +12,8 @@ pub(super) struct Parameters {
     pub(super) version: Option<String>,
     /// Without repetitions, in the order of the request.
     pub(super) extensions: Vec<String>,
-    /// Where a watcher was when its stream broke (ruling 16).
-    pub(super) last_event_id: Option<String>,
+    /// Where a watcher was when its stream broke (ruling 16). An id that is none of ours is no id.
+    pub(super) last_event_id: Option<Seq>,
 }
 
 impl Parameters {
@@ -18,7 +21,9 @@ impl Parameters {
         Self {
             version: version(&head.headers, &head.uri),
             extensions: extensions(&head.headers),
-            last_event_id: text(&head.headers, "last-event-id"),
+            last_event_id: text(&head.headers, "last-event-id")
+                .and_then(|id| id.parse().ok())
+                .map(Seq::new),
         }
     }
 }

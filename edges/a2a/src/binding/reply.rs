@@ -30,6 +30,14 @@ pub(super) fn success(id: &Id, result: &impl Serialize) -> Vec<u8> {
     }
 }
 
+/// The same of a result that is JSON already.
+pub(super) fn raw_success(id: &Id, result: &str) -> Vec<u8> {
+    let mut reply = open(id, "result");
+    reply.extend_from_slice(result.as_bytes());
+    reply.push(b'}');
+    reply
+}
+
 /// `{"jsonrpc":"2.0","id":…,"error":…}` on one line.
 pub(super) fn failure(id: &Id, error: &Error) -> Vec<u8> {
     let mut reply = open(id, "error");

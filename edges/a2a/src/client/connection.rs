@@ -216,7 +216,7 @@ impl<T: Transport> Client<T> {
         let body = whole(response.into_body(), self.limit).await?;
         // A refusal that was known before the first event comes in one piece.
         result_of(&body, &id).map_err(|error| of_type(error, &type_))?;
-        Ok(EventStream::one(id, body, self.idle))
+        Ok(EventStream::one(id, &body, self.idle))
     }
 
     fn request(

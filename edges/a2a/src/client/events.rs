@@ -69,9 +69,9 @@ impl EventStream {
     }
 
     /// A reply in one piece, as some servers give to a streaming call (A2A-RPC-22).
-    pub(super) fn one(id: Id, reply: Bytes, idle: Duration) -> Self {
+    pub(super) fn one(id: Id, reply: &[u8], idle: Duration) -> Self {
         let mut stream = Self::new(id, ReplyBody::default(), reply.len() + 8, idle);
-        stream.chunk = [b"data:", &reply[..], b"\n\n"].concat().into();
+        stream.chunk = [b"data:", reply, b"\n\n"].concat().into();
         stream
     }
 

@@ -51,15 +51,21 @@ impl Decoder {
             if self.line.len() + self.data.len() + text.len() > self.limit {
                 return Err(TooLong::over(self.limit));
             }
-            self.line.extend_from_slice(text);
             let Some(end) = end else {
+                self.line.extend_from_slice(text);
                 *chunk = &[];
                 return Ok(None);
             };
             self.after_cr = chunk[end] == b'\r';
             *chunk = &chunk[end + 1..];
-            if let Some(frame) = self.end_of_line() {
-                return Ok(Some(frame));
+            let frame = if self.line.is_empty() {
+                self.end_of_line(text)
+            } else {
+                self.line.extend_from_slice(text);
+                self.end_of_kept_line()
+            };
+            if frame.is_some() {
+                return Ok(frame);
             }
         }
         Ok(None)
@@ -68,14 +74,20 @@ impl Decoder {
     /// What the stream left unfinished, which counts only if it is whole by itself (A2A-RPC-19).
     pub(super) fn finish(&mut self) -> Option<Frame> {
         if !self.line.is_empty() {
-            self.end_of_line();
+            self.end_of_kept_line();
         }
         self.dispatch()
     }
 
-    fn end_of_line(&mut self) -> Option<Frame> {
-        let line = std::mem::take(&mut self.line);
-        let mut line = line.as_slice();
+    fn end_of_kept_line(&mut self) -> Option<Frame> {
+        let mut line = std::mem::take(&mut self.line);
+        let frame = self.end_of_line(&line);
+        line.clear();
+        self.line = line;
+        frame
+    }
+
+    fn end_of_line(&mut self, mut line: &[u8]) -> Option<Frame> {
         if std::mem::take(&mut self.first_line) {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }

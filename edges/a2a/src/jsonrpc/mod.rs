@@ -3,8 +3,10 @@
 mod header;
 mod id;
 
+#[cfg(feature = "client")]
+pub(crate) use self::header::VERSION_1_0;
 pub(crate) use self::{
-    header::{EXTENSIONS, VERSION, VERSION_1_0},
+    header::{EXTENSIONS, VERSION},
     id::Id,
 };
 

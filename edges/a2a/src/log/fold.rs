@@ -16,7 +16,11 @@ pub fn apply(task: &mut Task, update: Update) {
         Update::Opened(opened) => *task = *opened,
         Update::Status(event) => apply_status(task, event),
         Update::Artifact(chunk) => apply_chunk(task, chunk),
-        Update::Message(message) => task.history.push(message),
+        Update::Message(message) => {
+            // The answer comes after the question, which the status still holds (EX-8).
+            task.history.extend(task.status.message.take());
+            task.history.push(message);
+        }
     }
 }
 

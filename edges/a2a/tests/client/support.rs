@@ -96,7 +96,7 @@ impl Service<Request<Full<Bytes>>> for Fake {
                 headers: head.headers,
                 body: serde_json::from_slice(&body).unwrap_or_default(),
             });
-            let chunks = fake.chunks.to_vec().into_iter();
+            let chunks = Vec::clone(&fake.chunks);
             let frames = stream::iter(chunks).map(|chunk| Ok(Frame::data(chunk)));
             let rest = if fake.hangs {
                 stream::pending().left_stream()

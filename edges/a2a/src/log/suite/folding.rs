@@ -179,7 +179,12 @@ fn refer(view: &mut Value, record: &Record) {
     let (name, value) = frame.as_object().unwrap().iter().next().unwrap();
     match name.as_str() {
         "task" => *view = value.clone(),
-        "message" => push(view, "history", value.clone()),
+        "message" => {
+            if let Some(question) = view["status"].as_object_mut().unwrap().remove("message") {
+                push(view, "history", question);
+            }
+            push(view, "history", value.clone());
+        }
         "statusUpdate" => {
             if let Some(message) = view["status"].get("message").cloned() {
                 push(view, "history", message);

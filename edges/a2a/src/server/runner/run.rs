@@ -92,7 +92,10 @@ pub(super) struct Run {
 }
 
 /// What the turn met.
-#[expect(clippy::large_enum_variant, reason = "one lives at a time, and most are emissions")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one lives at a time, and most are emissions"
+)]
 enum Event {
     Emitted(Kind),
     Ended,
