@@ -1,7 +1,8 @@
 //! What the task log costs: time of an append with a thousand streams open, CPU time of a
 //! task, memory of a finished one.
 //!
-//! `bench_log` runs all of it; `bench_log streams memory` and so on only a part.
+//! `bench_log WORD…` with the words `streams` and `memory` or `sqlite`, `task`, `live`, `finished`;
+//! without any it runs all but the last one, which needs a process of its own.
 #![expect(clippy::print_stdout, reason = "it is what the program is for")]
 
 use std::{
@@ -44,8 +45,11 @@ async fn main() {
         tasks().await;
         chunks().await;
     }
-    if wants("size") {
-        sizes().await;
+    // One a process: what was freed is used again.
+    if wants("live") {
+        live_size().await;
+    } else if wants("finished") {
+        finished_size().await;
     }
 }
 
@@ -109,24 +113,7 @@ async fn chunks() {
     );
 }
 
-async fn sizes() {
-    let count = 100_000_u64;
-    let log: Arc<dyn TaskLog> = Arc::new(MemoryLog::with(
-        Retention::count(usize::MAX),
-        Limits::default(),
-    ));
-    // What stays unpacked, and the first pages of everything, are not the task's.
-    for number in 0..1_000 {
-        task(&log, &format!("0190a5e8-0000-7000-8000-a{number:011}")).await;
-    }
-    let before = status_line("VmRSS");
-    for number in 0..count {
-        task(&log, &format!("0190a5e8-0000-7000-8000-{number:012}")).await;
-    }
-    let grown = (status_line("VmRSS") - before) * 1024;
-    println!("memory: a finished task: {} bytes", grown / count);
-    drop(log);
-
+async fn live_size() {
     let log = memory();
     let before = status_line("VmRSS");
     for number in 0..10_000_u64 {
@@ -142,6 +129,24 @@ async fn sizes() {
         "memory: a live task after 10 chunks: {} bytes",
         grown / 10_000
     );
+}
+
+async fn finished_size() {
+    let count = 100_000_u64;
+    let log: Arc<dyn TaskLog> = Arc::new(MemoryLog::with(
+        Retention::count(usize::MAX),
+        Limits::default(),
+    ));
+    // What stays unpacked, and the first pages of everything, are not the task's.
+    for number in 0..1_000 {
+        task(&log, &format!("0190a5e8-0000-7000-8000-a{number:011}")).await;
+    }
+    let before = status_line("VmRSS");
+    for number in 0..count {
+        task(&log, &format!("0190a5e8-0000-7000-8000-{number:012}")).await;
+    }
+    let grown = (status_line("VmRSS") - before) * 1024;
+    println!("memory: a finished task: {} bytes", grown / count);
 }
 
 async fn task(log: &Arc<dyn TaskLog>, id: &str) {

@@ -1,8 +1,6 @@
 use std::{
-    collections::HashMap,
     fmt,
     future::poll_fn,
-    hash::{BuildHasher, RandomState},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -10,7 +8,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use super::TaskKey;
+use super::{TaskKey, hash::TaskMap};
 
 /// Rings when the log of a task has grown, or the task is gone.
 ///
@@ -72,11 +70,10 @@ pub struct Bells(Arc<House>);
 
 struct House {
     shards: Box<[Shard]>,
-    hasher: RandomState,
     count: AtomicUsize,
 }
 
-type Shard = Mutex<HashMap<TaskKey, Arc<Rope>>>;
+type Shard = Mutex<TaskMap<Arc<Rope>>>;
 
 /// One task's bells.
 #[derive(Default)]
@@ -98,7 +95,6 @@ impl Bells {
     pub fn new() -> Self {
         Self(Arc::new(House {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            hasher: RandomState::new(),
             count: AtomicUsize::new(0),
         }))
     }
@@ -178,8 +174,7 @@ impl fmt::Debug for Bells {
 
 impl House {
     fn shard(&self, key: &TaskKey) -> &Shard {
-        let hash = self.hasher.hash_one(key.id());
-        &self.shards[hash as usize % self.shards.len()]
+        &self.shards[key.shard(self.shards.len())]
     }
 
     fn hang_up(&self, key: &TaskKey, rope: &Arc<Rope>, place: usize) {

@@ -1,6 +1,12 @@
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use portcullis::Principal;
+
+use super::hash::hash;
 
 /// Whose tasks: a tenant and who asked within it.
 ///
@@ -71,9 +77,10 @@ impl fmt::Debug for Owner {
 /// What names a task: its owner and its id.
 ///
 /// Cloning is two reference counts.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug)]
 pub struct TaskKey {
-    // The id first: it decides nearly every comparison.
+    /// Of the id. An owner's id hardly ever is another owner's as well.
+    hash: u64,
     id: Arc<str>,
     owner: Owner,
 }
@@ -82,8 +89,10 @@ impl TaskKey {
     /// The key of an owner's task.
     #[must_use]
     pub fn new(owner: Owner, id: impl Into<Arc<str>>) -> Self {
+        let id = id.into();
         Self {
-            id: id.into(),
+            hash: hash(&id),
+            id,
             owner,
         }
     }
@@ -104,6 +113,28 @@ impl TaskKey {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
+    }
+}
+
+impl TaskKey {
+    /// One of `count` shards.
+    pub(super) const fn shard(&self, count: usize) -> usize {
+        // The maps in the shards use the upper and the lower bits.
+        (self.hash >> 32) as usize % count
+    }
+}
+
+impl PartialEq for TaskKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.id == other.id && self.owner == other.owner
+    }
+}
+
+impl Eq for TaskKey {}
+
+impl Hash for TaskKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
     }
 }
 

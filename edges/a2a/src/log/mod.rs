@@ -83,6 +83,8 @@ mod bell;
 #[cfg(feature = "server")]
 mod error;
 #[cfg(feature = "server")]
+mod hash;
+#[cfg(feature = "server")]
 mod head;
 #[cfg(feature = "server")]
 mod key;

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use serde::{
     Serialize,
@@ -50,7 +50,7 @@ impl RecordKind {
     }
 
     /// The one member of the JSON.
-    const fn member(self) -> &'static str {
+    pub(super) const fn member(self) -> &'static str {
         match self {
             Self::Opened => "task",
             Self::Status => "statusUpdate",
@@ -102,12 +102,18 @@ impl Record {
     /// Encodes the updates of a batch that begins behind `after`.
     #[must_use]
     pub fn encode_all(after: Seq, updates: &[Update]) -> Vec<Self> {
-        let mut buffer = Vec::with_capacity(512);
-        updates
-            .iter()
-            .enumerate()
-            .map(|(index, update)| Self::encode(after.plus(index + 1), update, &mut buffer))
-            .collect()
+        thread_local! {
+            static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+        }
+        BUFFER.with_borrow_mut(|buffer| {
+            let records = updates
+                .iter()
+                .enumerate()
+                .map(|(index, update)| Self::encode(after.plus(index + 1), update, buffer))
+                .collect();
+            buffer.shrink_to(MAX_BUFFER);
+            records
+        })
     }
 
     /// What a store has kept of a record.
@@ -193,3 +199,6 @@ fn write_frame(buffer: &mut Vec<u8>, kind: RecordKind, value: &impl Serialize) {
     serde_json::to_writer(&mut *buffer, value).expect("the model always encodes");
     buffer.push(b'}');
 }
+
+/// What a thread keeps of its buffer after a large update.
+const MAX_BUFFER: usize = 64 << 10;

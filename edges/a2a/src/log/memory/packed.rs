@@ -7,8 +7,8 @@ use crate::{
 
 /// The log of a finished task, in two allocations instead of one for each update.
 ///
-/// The ids of the task and of its context stand in every update, so each is put down as
-/// one control character, which JSON text never holds unescaped.
+/// Nearly every update begins alike: the name of its kind, the ids of the task and of its
+/// context. What begins so is put down without it.
 #[derive(Debug)]
 pub(super) struct Packed {
     text: Box<str>,
@@ -19,24 +19,28 @@ pub(super) struct Packed {
 struct Piece {
     kind: RecordKind,
     state: Option<TaskState>,
+    /// Whether the beginning was left out.
+    cut: bool,
     length: u32,
 }
 
-const TASK: &str = "\u{1}";
-const CONTEXT: &str = "\u{2}";
-
 impl Packed {
     pub(super) fn pack(records: &[Record], task: &str, context: &str) -> Self {
-        let mut text = String::new();
+        let room = records.iter().map(|record| record.json().len()).sum();
+        let mut text = String::with_capacity(room);
         let mut pieces = Vec::with_capacity(records.len());
+        let mut beginning = Beginning::new(task, context);
         for record in records {
-            let squeezed = squeeze(record.json(), task, context);
+            let json = &**record.json();
+            let rest = json.strip_prefix(beginning.of(record.kind()));
+            let kept = rest.unwrap_or(json);
             pieces.push(Piece {
                 kind: record.kind(),
                 state: record.state(),
-                length: u32::try_from(squeezed.len()).expect("an update is far below 4 GiB"),
+                cut: rest.is_some(),
+                length: u32::try_from(kept.len()).expect("an update is far below 4 GiB"),
             });
-            text.push_str(&squeezed);
+            text.push_str(kept);
         }
         Self {
             text: text.into_boxed_str(),
@@ -53,43 +57,55 @@ impl Packed {
     ) -> impl Iterator<Item = Record> {
         let mut start = 0;
         let mut seq = Seq::ZERO;
+        let mut beginning = Beginning::new(task, context);
         self.pieces.iter().filter_map(move |piece| {
             let end = start + piece.length as usize;
-            let squeezed = &self.text[start..end];
+            let kept = &self.text[start..end];
             start = end;
             seq = seq.plus(1);
             (seq > after).then(|| {
-                let json = Arc::from(stretch(squeezed, task, context));
+                let json: Arc<str> = if piece.cut {
+                    [beginning.of(piece.kind), kept].concat().into()
+                } else {
+                    kept.into()
+                };
                 Record::from_parts(seq, piece.kind, piece.state, json)
             })
         })
     }
 }
 
-fn squeeze(json: &str, task: &str, context: &str) -> String {
-    let mut text = json.to_owned();
-    if may_stand_for(task) {
-        text = text.replace(task, TASK);
-    }
-    if may_stand_for(context) {
-        text = text.replace(context, CONTEXT);
-    }
-    text
+/// How the JSON of an update begins. An id that JSON has to escape only means that
+/// nothing begins so.
+struct Beginning {
+    ids: String,
+    last: Option<RecordKind>,
+    text: String,
 }
 
-/// Undoes [`squeeze`], last step first.
-fn stretch(squeezed: &str, task: &str, context: &str) -> String {
-    let mut json = squeezed.to_owned();
-    if may_stand_for(context) {
-        json = json.replace(CONTEXT, context);
+impl Beginning {
+    fn new(task: &str, context: &str) -> Self {
+        Self {
+            ids: format!("\":\"{task}\",\"contextId\":\"{context}\","),
+            last: None,
+            text: String::new(),
+        }
     }
-    if may_stand_for(task) {
-        json = json.replace(TASK, task);
-    }
-    json
-}
 
-/// An id with a control character of its own could be mistaken for the other's mark.
-fn may_stand_for(id: &str) -> bool {
-    !id.is_empty() && !id.contains(char::is_control)
+    fn of(&mut self, kind: RecordKind) -> &str {
+        if self.last != Some(kind) {
+            self.last = Some(kind);
+            self.text.clear();
+            self.text.push_str("{\"");
+            self.text.push_str(kind.member());
+            let id = if kind == RecordKind::Opened {
+                "\":{\"id"
+            } else {
+                "\":{\"taskId"
+            };
+            self.text.push_str(id);
+            self.text.push_str(&self.ids);
+        }
+        &self.text
+    }
 }

@@ -1,8 +1,7 @@
 use std::{
     cmp::Ordering,
-    collections::{BinaryHeap, HashMap, VecDeque, hash_map},
+    collections::{BinaryHeap, HashMap, VecDeque},
     fmt,
-    hash::{BuildHasher, RandomState},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -11,7 +10,7 @@ use super::entry::Entry;
 use crate::{
     log::{
         AppendError, Batch, Bell, Bells, Cursor, Head, Holder, Limits, ListPage, ListQuery, Orphan,
-        Record, Reply, Retention, Seq, Snapshot, TaskKey, TaskLog, Unavailable,
+        Record, Reply, Retention, Seq, Snapshot, TaskKey, TaskLog, Unavailable, hash::TaskMap,
     },
     model::Task,
 };
@@ -28,7 +27,6 @@ pub struct MemoryLog(Arc<Inner>);
 
 struct Inner {
     shards: Box<[Shard]>,
-    hasher: RandomState,
     bells: Bells,
     /// Finished tasks, the longest finished first.
     finished: Mutex<VecDeque<TaskKey>>,
@@ -38,7 +36,7 @@ struct Inner {
     retention: Retention,
 }
 
-type Shard = Mutex<HashMap<TaskKey, Box<Entry>>>;
+type Shard = Mutex<TaskMap<Box<Entry>>>;
 
 impl MemoryLog {
     /// An empty log with the default [`Retention`] and [`Limits`].
@@ -52,7 +50,6 @@ impl MemoryLog {
     pub fn with(retention: Retention, limits: Limits) -> Self {
         Self(Arc::new(Inner {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            hasher: RandomState::new(),
             bells: Bells::new(),
             finished: Mutex::default(),
             holders: Mutex::default(),
@@ -130,9 +127,8 @@ impl TaskLog for MemoryLog {
 }
 
 impl Inner {
-    fn shard(&self, key: &TaskKey) -> MutexGuard<'_, HashMap<TaskKey, Box<Entry>>> {
-        let hash = self.hasher.hash_one(key.id());
-        lock(&self.shards[hash as usize % self.shards.len()])
+    fn shard(&self, key: &TaskKey) -> MutexGuard<'_, TaskMap<Box<Entry>>> {
+        lock(&self.shards[key.shard(self.shards.len())])
     }
 
     fn with_entry<T>(&self, key: &TaskKey, act: impl FnOnce(&Entry) -> T) -> Option<T> {
@@ -145,18 +141,17 @@ impl Inner {
         let records = Record::encode_all(batch.expected(), batch.updates());
         let grows = !records.is_empty();
         let mut shard = self.shard(&key);
-        let head = match shard.entry(key.clone()) {
-            hash_map::Entry::Vacant(place) => {
-                let head = Head::admit(None, &batch, &records, &self.limits, |_| false)?;
-                place.insert(Box::new(Entry::open(head.clone(), batch, records)));
+        let head = match shard.get_mut(&key) {
+            Some(entry) => {
+                let known = |id: &str| entry.has_artifact(id);
+                let head = Head::admit(Some(&entry.head), &batch, &records, &self.limits, known)?;
+                entry.extend(head.clone(), batch, records);
                 head
             }
-            hash_map::Entry::Occupied(mut place) => {
-                let entry = place.get_mut();
-                let head = Head::admit(Some(&entry.head), &batch, &records, &self.limits, |id| {
-                    entry.has_artifact(id)
-                })?;
-                entry.extend(head.clone(), batch, records);
+            None => {
+                let head = Head::admit(None, &batch, &records, &self.limits, |_| false)?;
+                let entry = Entry::open(head.clone(), batch, records);
+                shard.insert(key.clone(), Box::new(entry));
                 head
             }
         };
