@@ -17,7 +17,7 @@
 //! 2. **Meter.** Usage records are counted by the id of their call, counter by counter; so is
 //!    what an engine reports in the scope's [`UsageSink`](portcullis::UsageSink). Missing is never
 //!    zero. What a turn uses beyond its reservation it draws from what is left.
-//! 3. **Warn.** One `budget` event ([`Notice`]) a limit, when 80 per cent are used.
+//! 3. **Warn.** One `budget` event ([`Budget`](portcullis::views::Budget)) a limit, when 80 per cent are used.
 //! 4. **Cut.** The event that was too much is delivered, `failed{budget_exceeded}` comes
 //!    next, and the agent is dropped in that very poll: it makes no other call. A tool
 //!    that is too much is not even shown: the failure comes in its place. If the *last* event of a turn
@@ -82,7 +82,6 @@ mod admit;
 mod layer;
 mod ledger;
 mod meter;
-mod notice;
 mod plan;
 mod reports;
 mod turn;
@@ -97,7 +96,6 @@ pub use self::{
         Account, Claim, Denied, Exceeded, Ledger, MemoryLedger, MemoryReservation, Reservation,
     },
     meter::{Amounts, Limits, Meter},
-    notice::Notice,
     plan::{Unmeasured, Unreachable},
     turn::Metered,
 };

@@ -4,10 +4,10 @@ use std::{
     task::{Context, Poll},
 };
 
-use portcullis::{AgentEvent, End, Flow, Outbox, Scope, Turn};
+use portcullis::{AgentEvent, End, Flow, Outbox, Scope, Turn, views::Budget};
 
 use super::{
-    Amounts, Exceeded, Meter, Notice, Reservation,
+    Amounts, Exceeded, Meter, Reservation,
     plan::{Plan, Unmeasured},
     reports::Reports,
 };
@@ -43,6 +43,7 @@ impl<R: Reservation> Metered<R> {
 
     /// Counts anew what was reported, and cuts or warns.
     fn meter(&mut self, out: &mut Outbox) {
+        self.unmeasured = 0;
         self.used = self
             .reports
             .amounts()
@@ -116,7 +117,9 @@ impl<R: Reservation> Metered<R> {
                 let (used, bit) = (used.of(meter), 1 << meter as u8);
                 if *warned & bit == 0 && used > 0 && plan.is_near(used, limit) {
                     *warned |= bit;
-                    out.after(Notice::new(kind, meter, used, limit));
+                    let mut notice = Budget::new(meter.as_str(), used, limit);
+                    notice.scope = Some(kind.to_owned());
+                    out.after(notice);
                 }
             }
         }
@@ -161,10 +164,7 @@ impl<R: Reservation> Turn for Metered<R> {
         match event {
             AgentEvent::Text(piece) => self.unmeasured += piece.delta().len() as u64,
             AgentEvent::Thinking(piece) => self.unmeasured += piece.delta().len() as u64,
-            AgentEvent::Usage(usage) => {
-                self.reports.record(usage);
-                self.unmeasured = 0;
-            }
+            AgentEvent::Usage(usage) => self.reports.record(usage),
             AgentEvent::ToolStarted(_) => return self.tool(out),
             _ => {}
         }
@@ -183,7 +183,11 @@ impl<R: Reservation> Turn for Metered<R> {
     }
 
     fn on_end(mut self, end: End<'_>) {
-        // Everything below is gone: what an engine reports in its `Drop` has come.
+        // Everything below is gone: what an engine reports in its `Drop` has come, and is
+        // of all that it has said.
+        if self.reports.take_news() {
+            self.unmeasured = 0;
+        }
         if let Some(reservation) = self.reservation.take() {
             reservation.settle(&self.bill(&end));
         }
