@@ -9,7 +9,7 @@ use std::sync::{
 
 use futures_util::{FutureExt, StreamExt};
 use portcullis::{AgentEvent, AgentExt, FailureCode, Invoke, Prompt, Scope};
-use portcullis_layers::concurrency::{Concurrency, ConcurrencyLayer};
+use portcullis_layers::concurrency::ConcurrencyLayer;
 use tokio::{task::JoinSet, time::Instant};
 use tower::{Layer, ServiceBuilder};
 
@@ -193,7 +193,7 @@ async fn a_place_is_not_lost_on_the_way() {
 /// on an idle system; also where a limit over all keys is in the same layer.
 #[tokio::test(start_paused = true)]
 async fn a_queue_of_one_key_is_nothing_to_another() {
-    let limits: [Concurrency<_, fn(&Scope) -> String>; 2] = [
+    let limits = [
         keyed(1).layer(actor([Do::Wait(secs(10)), done()])),
         keyed(1)
             .overall(2)

@@ -123,7 +123,10 @@ async fn records_content_only_when_told() {
 
 /// Notes the span it is in when it is called, polled and dropped.
 #[derive(Clone, Debug, Default)]
-struct Spotter(Arc<Mutex<Vec<(&'static str, Option<&'static str>)>>>);
+struct Spotter(Arc<Mutex<Vec<Spotted>>>);
+
+/// What was done, and in which span.
+type Spotted = (&'static str, Option<&'static str>);
 
 impl Spotter {
     fn note(&self, what: &'static str) {

@@ -304,11 +304,8 @@ pub async fn to_its_end<A: Agent + Clone>(agent: &A) -> Vec<AgentEvent> {
     let mut turn = Box::pin(ask(agent));
     let mut events = Vec::new();
     let run = std::panic::AssertUnwindSafe(async {
-        loop {
-            match tokio::time::timeout(secs(3600), turn.next()).await {
-                Ok(Some(event)) => events.push(event),
-                Ok(None) | Err(_) => break,
-            }
+        while let Ok(Some(event)) = tokio::time::timeout(secs(3600), turn.next()).await {
+            events.push(event);
         }
     });
     let _ = run.catch_unwind().await;
