@@ -1,0 +1,16 @@
+//! Exact arithmetic: big integers and rationals, never a float.
+
+mod error;
+mod eval;
+mod expr;
+mod lexer;
+mod number;
+mod parser;
+
+pub(crate) use self::{
+    error::CalcError,
+    eval::evaluate,
+    expr::Expr,
+    number::{Written, decimal, in_base, literal},
+    parser::parse,
+};
