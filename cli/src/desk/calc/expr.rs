@@ -47,3 +47,9 @@ impl Expr {
         matches!(self, Self::Number(_))
     }
 }
+
+/// How many percent of the whole a part is.
+pub(crate) fn share(part: Expr, whole: Expr) -> Expr {
+    let hundred = Expr::Number(BigRational::from(num_bigint::BigInt::from(100)));
+    Expr::binary(Operator::Multiply, Expr::binary(Operator::Divide, part, whole), hundred)
+}

@@ -10,7 +10,7 @@ mod parser;
 pub(crate) use self::{
     error::CalcError,
     eval::evaluate,
-    expr::Expr,
+    expr::{Expr, share},
     number::{Written, decimal, in_base, literal},
     parser::parse,
 };
