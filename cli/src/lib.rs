@@ -1,1 +1,4 @@
-//! The program `portcullis`.
+//! The parts of the program `portcullis`: the agents that it puts behind the gate, and
+//! what prints.
+
+pub mod desk;

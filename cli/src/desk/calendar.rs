@@ -21,7 +21,11 @@ pub(crate) enum Question {
     Weekday(Day),
     /// Days from the first to the second.
     Between(Day, Day),
-    Shift { from: Day, count: i64, step: Step },
+    Shift {
+        from: Day,
+        count: i64,
+        step: Step,
+    },
     LeapYear(i16),
 }
 
@@ -31,6 +35,20 @@ pub(crate) enum Step {
     Weeks,
     Months,
     Years,
+}
+
+impl Question {
+    /// What is asked, in a word.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Today => "today",
+            Self::Time => "time",
+            Self::Weekday(_) => "weekday",
+            Self::Between(..) => "days between",
+            Self::Shift { .. } => "date",
+            Self::LeapYear(_) => "leap year",
+        }
+    }
 }
 
 /// What the calendar says.
@@ -44,7 +62,7 @@ pub(crate) struct Reply {
 
 /// The current time in UTC: the agent may be far from whoever asks.
 pub(crate) fn now() -> DateTime {
-    Timestamp::now().to_zoned(TimeZone::UTC).datetime()
+    TimeZone::UTC.to_datetime(Timestamp::now())
 }
 
 /// Answers a question. Nothing when the result lies outside the years that the calendar
@@ -141,9 +159,9 @@ pub(crate) fn day(words: &[&str]) -> Option<Day> {
         _ => return None,
     };
     let date = date.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ',');
-    let month = MONTHS.iter().position(|name| {
-        month.len() >= 3 && name.starts_with(*month)
-    })?;
+    let month = MONTHS
+        .iter()
+        .position(|name| month.len() >= 3 && name.starts_with(*month))?;
     let month = i8::try_from(month + 1).ok()?;
     let date = Date::new(year.parse().ok()?, month, date.parse().ok()?).ok()?;
     Some(Day::On(date))

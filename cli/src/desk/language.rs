@@ -23,9 +23,12 @@ impl Language {
     /// Finds the language of an extension.
     pub(crate) fn of_extension(extension: &OsStr) -> Option<&'static Self> {
         let extension = extension.to_str()?;
-        LANGUAGES
-            .iter()
-            .find(|language| language.extensions.iter().any(|e| e.eq_ignore_ascii_case(extension)))
+        LANGUAGES.iter().find(|language| {
+            language
+                .extensions
+                .iter()
+                .any(|e| e.eq_ignore_ascii_case(extension))
+        })
     }
 }
 
@@ -49,9 +52,9 @@ impl Filter {
                 Language::of_extension(extension).is_some_and(|found| found == *language)
             }
             Self::Code => Language::of_extension(extension).is_some_and(|found| found.is_code),
-            Self::Extension(wanted) => {
-                extension.to_str().is_some_and(|found| found.eq_ignore_ascii_case(wanted))
-            }
+            Self::Extension(wanted) => extension
+                .to_str()
+                .is_some_and(|found| found.eq_ignore_ascii_case(wanted)),
         }
     }
 
@@ -70,7 +73,12 @@ const fn code(
     aliases: &'static [&'static str],
     extensions: &'static [&'static str],
 ) -> Language {
-    Language { name, aliases, extensions, is_code: true }
+    Language {
+        name,
+        aliases,
+        extensions,
+        is_code: true,
+    }
 }
 
 const fn data(
@@ -78,7 +86,12 @@ const fn data(
     aliases: &'static [&'static str],
     extensions: &'static [&'static str],
 ) -> Language {
-    Language { name, aliases, extensions, is_code: false }
+    Language {
+        name,
+        aliases,
+        extensions,
+        is_code: false,
+    }
 }
 
 const LANGUAGES: &[Language] = &[

@@ -30,7 +30,10 @@ pub(crate) struct JobError(tokio::task::JoinError);
 
 impl Workers {
     pub(crate) fn new(places: usize, gauge: Gauge) -> Self {
-        Self { places: Arc::new(Semaphore::new(places)), gauge }
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            gauge,
+        }
     }
 
     /// Runs a job on a thread where it may block.
@@ -56,7 +59,10 @@ impl Workers {
                 result
             }
         };
-        let mut guard = StopOnDrop { stop, handle: tokio::task::spawn_blocking(job) };
+        let mut guard = StopOnDrop {
+            stop,
+            handle: tokio::task::spawn_blocking(job),
+        };
         (&mut guard.handle).await.map_err(JobError)
     }
 }
@@ -72,7 +78,11 @@ impl Stop {
 
     /// An error when nobody waits any more.
     pub(crate) fn check(&self) -> Result<(), FileError> {
-        if self.is_set() { Err(FileError::Stopped) } else { Ok(()) }
+        if self.is_set() {
+            Err(FileError::Stopped)
+        } else {
+            Ok(())
+        }
     }
 }
 

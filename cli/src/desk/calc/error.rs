@@ -34,7 +34,9 @@ impl fmt::Display for CalcError {
             Self::TooDeep => f.write_str("the sum nests too deeply"),
             Self::TooLarge => f.write_str("the result has too many digits"),
             Self::NeedsWhole(what) => write!(f, "{what} needs whole numbers"),
-            Self::NotExact => f.write_str("that root is not a fraction, and I only calculate exactly"),
+            Self::NotExact => {
+                f.write_str("that root is not a fraction, and I only calculate exactly")
+            }
         }
     }
 }

@@ -33,7 +33,11 @@ fn binary(
     // "80 + 10%" is 88, as on every pocket calculator.
     if let (Operator::Add | Operator::Subtract, Expr::Percent(share)) = (operator, right) {
         let share = &left * evaluate(share, that)? / hundred();
-        return Ok(if operator == Operator::Add { left + share } else { left - share });
+        return Ok(if operator == Operator::Add {
+            left + share
+        } else {
+            left - share
+        });
     }
     let right = evaluate(right, that)?;
     match operator {
@@ -86,9 +90,9 @@ fn factorial(value: &BigRational) -> Result<BigRational, CalcError> {
         return Err(CalcError::NeedsWhole("a factorial"));
     }
     match value.numer().to_u32() {
-        Some(n) if n <= MAX_FACTORIAL => {
-            Ok(BigRational::from((1..=n).fold(BigInt::one(), |product, factor| product * factor)))
-        }
+        Some(n) if n <= MAX_FACTORIAL => Ok(BigRational::from(
+            (1..=n).fold(BigInt::one(), |product, factor| product * factor),
+        )),
         _ => Err(CalcError::TooLarge),
     }
 }

@@ -51,5 +51,58 @@ impl Expr {
 /// How many percent of the whole a part is.
 pub(crate) fn share(part: Expr, whole: Expr) -> Expr {
     let hundred = Expr::Number(BigRational::from(num_bigint::BigInt::from(100)));
-    Expr::binary(Operator::Multiply, Expr::binary(Operator::Divide, part, whole), hundred)
+    Expr::binary(
+        Operator::Multiply,
+        Expr::binary(Operator::Divide, part, whole),
+        hundred,
+    )
+}
+
+impl Expr {
+    /// The sum as it is worked out: "that" by its value.
+    pub(crate) fn written(&self, that: Option<&BigRational>) -> String {
+        match self {
+            Self::Number(value) => super::decimal(value).exact,
+            Self::That => that.map_or_else(|| "that".to_owned(), |that| super::decimal(that).exact),
+            Self::Negate(inner) => format!("-{}", inner.inside(that)),
+            Self::Percent(inner) => format!("{}%", inner.inside(that)),
+            Self::Factorial(inner) => format!("{}!", inner.inside(that)),
+            Self::Root(inner) => format!("sqrt({})", inner.written(that)),
+            Self::Binary(operator, left, right) => {
+                format!(
+                    "{} {} {}",
+                    left.inside(that),
+                    operator.sign(),
+                    right.inside(that)
+                )
+            }
+        }
+    }
+
+    fn inside(&self, that: Option<&BigRational>) -> String {
+        let written = self.written(that);
+        let bare = matches!(
+            self,
+            Self::Number(_) | Self::That | Self::Percent(_) | Self::Root(_)
+        );
+        // A fraction or a negative number is a sum of its own.
+        if bare && !written.contains(['/', '-']) {
+            written
+        } else {
+            format!("({written})")
+        }
+    }
+}
+
+impl Operator {
+    const fn sign(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "mod",
+            Self::Power => "^",
+        }
+    }
 }

@@ -38,7 +38,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, CalcError> {
             tokens.push(Token::Number(value));
             length
         } else if first.is_alphabetic() {
-            let length = rest.find(|c: char| !c.is_alphabetic() && c != '-').unwrap_or(rest.len());
+            let length = rest
+                .find(|c: char| !c.is_alphabetic() && c != '-')
+                .unwrap_or(rest.len());
             words(rest, length, &mut tokens)?
         } else {
             let (token, length) = symbol(rest, first)?;
@@ -57,7 +59,9 @@ fn digit_at(text: &str, at: usize) -> bool {
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     if bytes[0] == b'0' && matches!(bytes.get(1), Some(b'x' | b'X' | b'b' | b'B' | b'o' | b'O')) {
-        let digits = bytes[2..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_');
+        let digits = bytes[2..]
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_');
         return 2 + digits.count();
     }
     let mut at = 0;
@@ -214,7 +218,11 @@ const SMALL: &[(&str, u64)] = &[
     ("ninety", 90),
 ];
 
-const LARGE: &[(&str, u64)] = &[("thousand", 1_000), ("million", 1_000_000), ("billion", 1_000_000_000)];
+const LARGE: &[(&str, u64)] = &[
+    ("thousand", 1_000),
+    ("million", 1_000_000),
+    ("billion", 1_000_000_000),
+];
 
 /// Reads "two hundred and thirty-four", and returns how much text that took.
 fn spelled(text: &str, tokens: &mut Vec<Token>) -> Option<usize> {
@@ -223,7 +231,9 @@ fn spelled(text: &str, tokens: &mut Vec<Token>) -> Option<usize> {
         let rest = &text[at..];
         let start = at + rest.len() - rest.trim_start_matches([' ', '-']).len();
         let word = &text[start..];
-        let word = &word[..word.find(|c: char| !c.is_alphabetic()).unwrap_or(word.len())];
+        let word = &word[..word
+            .find(|c: char| !c.is_alphabetic())
+            .unwrap_or(word.len())];
         let lower = word.to_ascii_lowercase();
         let after = start + word.len();
         if let Some((_, value)) = SMALL.iter().find(|(name, _)| *name == lower) {
@@ -256,7 +266,10 @@ fn spelled(text: &str, tokens: &mut Vec<Token>) -> Option<usize> {
             end = after;
         } else if matches!(lower.as_str(), "a" | "an") && matches!(last, Last::Nothing) {
             let next = text[after..].trim_start();
-            if !["hundred", "thousand", "million", "dozen"].iter().any(|word| next.starts_with(word)) {
+            if !["hundred", "thousand", "million", "dozen"]
+                .iter()
+                .any(|word| next.starts_with(word))
+            {
                 return None;
             }
             group = 1;

@@ -11,6 +11,6 @@ pub(crate) use self::{
     error::CalcError,
     eval::evaluate,
     expr::{Expr, share},
-    number::{Written, decimal, in_base, literal},
+    number::{decimal, in_base},
     parser::parse,
 };

@@ -33,12 +33,18 @@ impl Written {
 /// Writes a number in base ten.
 pub(crate) fn decimal(value: &BigRational) -> Written {
     if value.is_integer() {
-        return Written { exact: value.numer().to_string(), about: None };
+        return Written {
+            exact: value.numer().to_string(),
+            about: None,
+        };
     }
     match places(value.denom()) {
         Some(places) => {
             let scaled = value * BigRational::from(BigInt::from(10).pow(places));
-            Written { exact: point(scaled.numer(), places), about: None }
+            Written {
+                exact: point(scaled.numer(), places),
+                about: None,
+            }
         }
         None => {
             let scaled = value * BigRational::from(BigInt::from(10).pow(ABOUT_PLACES));
@@ -63,7 +69,10 @@ pub(crate) fn in_base(value: &BigRational, base: u32) -> Result<String, CalcErro
         _ => "",
     };
     let sign = if value.is_negative() { "-" } else { "" };
-    Ok(format!("{sign}{prefix}{}", value.numer().magnitude().to_str_radix(base)))
+    Ok(format!(
+        "{sign}{prefix}{}",
+        value.numer().magnitude().to_str_radix(base)
+    ))
 }
 
 /// Reads a literal: `1,234.5`, `1_000`, `2e6`, `0xff`, `0b101`, `0o17`.
@@ -93,7 +102,11 @@ pub(crate) fn literal(text: &str) -> Option<BigRational> {
     let value = BigRational::from(digits.parse::<BigInt>().ok()?);
     let shift = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?;
     let scale = BigRational::from(BigInt::from(10).pow(shift.unsigned_abs()));
-    Some(if shift < 0 { value / scale } else { value * scale })
+    Some(if shift < 0 {
+        value / scale
+    } else {
+        value * scale
+    })
 }
 
 /// Takes the separators out of `1,234,567`; refuses `12,34`.
@@ -122,7 +135,9 @@ fn places(denom: &BigInt) -> Option<u32> {
             }
         }
     }
-    rest.is_one().then(|| count[0].max(count[1]).to_u32()).flatten()
+    rest.is_one()
+        .then(|| count[0].max(count[1]).to_u32())
+        .flatten()
 }
 
 fn point(scaled: &BigInt, places: u32) -> String {

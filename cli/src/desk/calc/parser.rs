@@ -15,7 +15,13 @@ pub(crate) fn parse(text: &str) -> Result<Expr, CalcError> {
     let mut tokens = tokens(text)?;
     match tokens.first() {
         Some(
-            Token::Plus | Token::Times | Token::Divide | Token::Power | Token::Squared | Token::Cubed | Token::Remainder,
+            Token::Plus
+            | Token::Times
+            | Token::Divide
+            | Token::Power
+            | Token::Squared
+            | Token::Cubed
+            | Token::Remainder,
         ) => tokens.insert(0, Token::That),
         // "-5" is a number, "minus 5" goes on.
         Some(Token::Minus) if text.trim_start().starts_with(char::is_alphabetic) => {
@@ -24,7 +30,11 @@ pub(crate) fn parse(text: &str) -> Result<Expr, CalcError> {
         Some(_) => {}
         None => return Err(CalcError::Incomplete),
     }
-    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
+    let mut parser = Parser {
+        tokens: &tokens,
+        at: 0,
+        depth: 0,
+    };
     let expr = parser.sum()?;
     match parser.peek() {
         None => Ok(expr),

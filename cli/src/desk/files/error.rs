@@ -11,7 +11,6 @@ pub(crate) enum FileError {
     Ignored(String),
     Missing(String),
     NotAFile(String),
-    NotADirectory(String),
     Binary(String),
     TooLarge(String),
     Unreadable(String, io::Error),
@@ -25,8 +24,13 @@ impl FileError {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing(path),
             // What the capability layer says of a path that leaves its directory.
-            io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Self::Outside(path),
-            _ => match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
+            io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
+                Self::Outside(path)
+            }
+            _ => match error
+                .raw_os_error()
+                .map(rustix::io::Errno::from_raw_os_error)
+            {
                 // openat2 refuses an escape so; O_NOFOLLOW meets a link so.
                 Some(rustix::io::Errno::XDEV | rustix::io::Errno::LOOP) => Self::Outside(path),
                 Some(rustix::io::Errno::NOTDIR) => Self::Missing(path),
@@ -39,13 +43,18 @@ impl FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Outside(path) => write!(f, "\"{path}\" leads out of my directory, and I never leave it"),
+            Self::Outside(path) => write!(
+                f,
+                "\"{path}\" leads out of my directory, and I never leave it"
+            ),
             Self::Ignored(path) => {
-                write!(f, "I do not look at hidden files, .git or target, so not at \"{path}\"")
+                write!(
+                    f,
+                    "I do not look at hidden files, .git or target, so not at \"{path}\""
+                )
             }
             Self::Missing(path) => write!(f, "there is no \"{path}\" in my directory"),
             Self::NotAFile(path) => write!(f, "\"{path}\" is not a file"),
-            Self::NotADirectory(path) => write!(f, "\"{path}\" is not a directory"),
             Self::Binary(path) => write!(f, "\"{path}\" is binary, and I only read text"),
             Self::TooLarge(path) => write!(f, "\"{path}\" is larger than I read"),
             Self::Unreadable(path, _) => write!(f, "\"{path}\" cannot be read"),

@@ -27,7 +27,10 @@ pub(crate) enum Place {
 impl Root {
     pub(crate) fn open(path: &Path, limits: Limits) -> io::Result<Self> {
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
-        Ok(Self { dir: Arc::new(dir), limits: Arc::new(limits) })
+        Ok(Self {
+            dir: Arc::new(dir),
+            limits: Arc::new(limits),
+        })
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -37,11 +40,15 @@ impl Root {
     /// Looks a path up. No path is the directory itself.
     pub(crate) fn place(&self, path: Option<&str>) -> Result<Place, FileError> {
         let Some(path) = path else {
-            return self.walk_from(&self.dir, PathBuf::new()).map(Place::Directory);
+            return self
+                .walk_from(&self.dir, PathBuf::new())
+                .map(Place::Directory);
         };
         let resolved = self.resolve(path)?;
         if resolved.as_os_str().is_empty() {
-            return self.walk_from(&self.dir, PathBuf::new()).map(Place::Directory);
+            return self
+                .walk_from(&self.dir, PathBuf::new())
+                .map(Place::Directory);
         }
         let metadata = self
             .dir
@@ -68,7 +75,9 @@ impl Root {
 
     fn walk_from(&self, dir: &Dir, shown: PathBuf) -> Result<Walk, FileError> {
         let name = shown.display().to_string();
-        let dir = dir.try_clone().map_err(|error| FileError::from_io(&name, error))?;
+        let dir = dir
+            .try_clone()
+            .map_err(|error| FileError::from_io(&name, error))?;
         Walk::new(dir, shown, Arc::clone(&self.limits))
     }
 

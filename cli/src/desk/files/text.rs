@@ -30,7 +30,9 @@ pub(crate) struct Counts {
 
 impl TextFile {
     pub(super) fn new(file: File, path: &str, limits: &Limits) -> Result<Self, FileError> {
-        let metadata = file.metadata().map_err(|error| FileError::from_io(path, error))?;
+        let metadata = file
+            .metadata()
+            .map_err(|error| FileError::from_io(path, error))?;
         if !metadata.is_file() {
             return Err(FileError::NotAFile(path.to_owned()));
         }
@@ -39,11 +41,17 @@ impl TextFile {
         }
         // A file that grows meanwhile is read up to the bound and no further.
         let mut reader = BufReader::with_capacity(CHUNK, file.take(limits.file_bytes));
-        let head = reader.fill_buf().map_err(|error| FileError::from_io(path, error))?;
+        let head = reader
+            .fill_buf()
+            .map_err(|error| FileError::from_io(path, error))?;
         if head[..head.len().min(SNIFF)].contains(&0) {
             return Err(FileError::Binary(path.to_owned()));
         }
-        Ok(Self { reader, path: path.to_owned(), bytes: metadata.len() })
+        Ok(Self {
+            reader,
+            path: path.to_owned(),
+            bytes: metadata.len(),
+        })
     }
 
     pub(crate) const fn bytes(&self) -> u64 {

@@ -36,7 +36,13 @@ pub(crate) struct Entry {
 
 impl Walk {
     pub(super) fn new(dir: Dir, path: PathBuf, limits: Arc<Limits>) -> Result<Self, FileError> {
-        let mut walk = Self { levels: Vec::new(), limits, files: 0, entries: 0, truncated: false };
+        let mut walk = Self {
+            levels: Vec::new(),
+            limits,
+            files: 0,
+            entries: 0,
+            truncated: false,
+        };
         let name = shown(&path);
         walk.push(Arc::new(dir), path)
             .map_err(|error| FileError::from_io(&name, error))?;
@@ -76,7 +82,9 @@ impl Walk {
             }
             // An entry that vanishes meanwhile is as if it had never been there.
             let Ok(entry) = entry else { continue };
-            let Ok(kind) = entry.file_type() else { continue };
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
             let name = entry.file_name();
             if (kind.is_dir() || kind.is_file()) && !ignored(&name) {
                 entries.push((name, kind.is_dir()));
@@ -115,14 +123,21 @@ impl Iterator for Walk {
                     return None;
                 }
             }
-            return Some(Entry { dir, name, path, is_dir });
+            return Some(Entry {
+                dir,
+                name,
+                path,
+                is_dir,
+            });
         }
     }
 }
 
 impl fmt::Debug for Walk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Walk").field("files", &self.files).finish_non_exhaustive()
+        f.debug_struct("Walk")
+            .field("files", &self.files)
+            .finish_non_exhaustive()
     }
 }
 

@@ -85,14 +85,26 @@ fn asks_who(clause: &[Word]) -> bool {
     match lower(clause).as_slice() {
         ["help"] | ["?"] | ["help", "me"] => true,
         ["who" | "what", "are", "you"] | ["what", "is", "desk"] | ["who", "is", "this"] => true,
-        ["what", "can" | "do", "you", "do" | "understand" | "know" | "answer"] => true,
+        [
+            "what",
+            "can" | "do",
+            "you",
+            "do" | "understand" | "know" | "answer",
+        ] => true,
         ["what", "can", "i", "ask"] | ["what", "can", "i", "ask", "you"] => true,
-        ["what", "questions", "do" | "can", "you", "understand" | "answer"] => true,
+        [
+            "what",
+            "questions",
+            "do" | "can",
+            "you",
+            "understand" | "answer",
+        ] => true,
         ["how", "do", "you", "work"] | ["what", "model", "are", "you"] => true,
         ["which", "model", "are", "you"] | ["which" | "what", "model", "is", "this"] => true,
-        ["are", "you", "a" | "an", thing] | ["are", "you", "really", "a" | "an", thing] => {
-            ["model", "llm", "ai", "human", "bot", "robot", "chatbot", "person"].contains(thing)
-        }
+        ["are", "you", "a" | "an", thing] | ["are", "you", "really", "a" | "an", thing] => [
+            "model", "llm", "ai", "human", "bot", "robot", "chatbot", "person",
+        ]
+        .contains(thing),
         ["are", "you", "a", "language", "model"] | ["are", "you", "a", "real", "model"] => true,
         _ => false,
     }
@@ -100,7 +112,16 @@ fn asks_who(clause: &[Word]) -> bool {
 
 /// The words in lower case; a quoted word matches nothing.
 pub(super) fn lower(words: &[Word]) -> Vec<&str> {
-    words.iter().map(|word| if word.quoted { "\"" } else { word.lower.as_str() }).collect()
+    words
+        .iter()
+        .map(|word| {
+            if word.quoted {
+                "\""
+            } else {
+                word.lower.as_str()
+            }
+        })
+        .collect()
 }
 
 /// The words as written.
@@ -143,8 +164,14 @@ fn strip(mut words: &[Word]) -> &[Word] {
         &["kindly"],
         &["desk"],
     ];
-    const AFTER: &[&[&str]] =
-        &[&["please"], &["thanks"], &["thank", "you"], &["for", "me"], &["right", "now"], &["again"]];
+    const AFTER: &[&[&str]] = &[
+        &["please"],
+        &["thanks"],
+        &["thank", "you"],
+        &["for", "me"],
+        &["right", "now"],
+        &["again"],
+    ];
     loop {
         let lower = lower(words);
         if let Some(prefix) = BEFORE.iter().find(|prefix| lower.starts_with(prefix))
@@ -170,7 +197,9 @@ fn clauses(words: Vec<Word>) -> Vec<Vec<Word>> {
             Some(',') => next.first().is_some_and(joins) || next.first().is_some_and(starts),
             Some(_) => true,
             None => match next {
-                [and, then, ..] if and.is("and") => then.is("then") || then.is("also") || starts(then),
+                [and, then, ..] if and.is("and") => {
+                    then.is("then") || then.is("also") || starts(then)
+                }
                 [then, ..] => then.is("then"),
                 [] => false,
             },
@@ -190,11 +219,52 @@ fn joins(word: &Word) -> bool {
 /// Whether a word begins a clause after "and".
 fn starts(word: &Word) -> bool {
     const STARTERS: &[&str] = &[
-        "what", "what's", "which", "where", "when", "how", "who", "is", "does", "find", "search",
-        "grep", "look", "list", "ls", "count", "read", "show", "print", "cat", "open", "scan",
-        "convert", "calculate", "compute", "evaluate", "tell", "give", "please", "that", "in",
-        "as", "times", "plus", "minus", "divided", "multiplied", "multiply", "divide", "add",
-        "subtract", "double", "halve", "half", "twice", "square",
+        "what",
+        "what's",
+        "which",
+        "where",
+        "when",
+        "how",
+        "who",
+        "is",
+        "does",
+        "find",
+        "search",
+        "grep",
+        "look",
+        "list",
+        "ls",
+        "count",
+        "read",
+        "show",
+        "print",
+        "cat",
+        "open",
+        "scan",
+        "convert",
+        "calculate",
+        "compute",
+        "evaluate",
+        "tell",
+        "give",
+        "please",
+        "that",
+        "in",
+        "as",
+        "times",
+        "plus",
+        "minus",
+        "divided",
+        "multiplied",
+        "multiply",
+        "divide",
+        "add",
+        "subtract",
+        "double",
+        "halve",
+        "half",
+        "twice",
+        "square",
     ];
     !word.quoted && STARTERS.contains(&word.lower.as_str())
 }
@@ -230,7 +300,10 @@ fn words(text: &str) -> Vec<Word> {
             continue;
         }
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let newline = rest[end..].chars().take_while(|c| c.is_whitespace()).any(|c| c == '\n');
+        let newline = rest[end..]
+            .chars()
+            .take_while(|c| c.is_whitespace())
+            .any(|c| c == '\n');
         let mut word = &rest[..end];
         let mut stop = newline.then_some(';');
         // A lone dot or question mark is a word of its own.
@@ -262,13 +335,20 @@ fn words(text: &str) -> Vec<Word> {
 
 impl Word {
     fn new(text: &str, quoted: bool) -> Self {
-        Self { text: text.to_owned(), lower: text.to_lowercase(), quoted, stop: None }
+        Self {
+            text: text.to_owned(),
+            lower: text.to_lowercase(),
+            quoted,
+            stop: None,
+        }
     }
 }
 
 /// Takes "what's" apart.
 fn expand(word: &str) -> (&str, Option<&'static str>) {
-    let end = word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s"));
+    let end = word
+        .strip_suffix("'s")
+        .or_else(|| word.strip_suffix("\u{2019}s"));
     match end {
         Some(start)
             if ["what", "where", "who", "how", "that", "there", "it"]

@@ -20,26 +20,49 @@ fn plain(words: &[Word]) -> Option<Request> {
     let convert = words.first()?.is("convert");
     let rest = after(
         words,
-        &[&["convert"], &["what", "is"], &["what", "are"], &["how", "much", "is"], &["how", "much", "are"], &["how", "long", "is"], &["how", "far", "is"], &["what", "about"]],
+        &[
+            &["convert"],
+            &["what", "is"],
+            &["what", "are"],
+            &["how", "much", "is"],
+            &["how", "much", "are"],
+            &["how", "long", "is"],
+            &["how", "far", "is"],
+            &["what", "about"],
+        ],
     )
     .unwrap_or(words);
     for at in (0..rest.len()).rev() {
         if !rest[at].is_any(&["in", "to", "into", "as"]) {
             continue;
         }
-        let Some(to) = unit(&rest[at + 1..]) else { continue };
+        let Some(to) = unit(&rest[at + 1..]) else {
+            continue;
+        };
         let before = &rest[..at];
         if before.is_empty() {
-            return Some(Request::Convert { value: Expr::That, from: None, to });
+            return Some(Request::Convert {
+                value: Expr::That,
+                from: None,
+                to,
+            });
         }
         if let Some((value, from)) = quantity(before) {
-            return Some(Request::Convert { value, from: Some(from), to });
+            return Some(Request::Convert {
+                value,
+                from: Some(from),
+                to,
+            });
         }
         // "that in miles", "twice that in miles": the unit is remembered.
         if let Ok(value) = calc::parse(&text(before))
             && value.refers()
         {
-            return Some(Request::Convert { value, from: None, to });
+            return Some(Request::Convert {
+                value,
+                from: None,
+                to,
+            });
         }
         if let Ok(value) = calc::parse(&text(before))
             && (convert || !value.refers())
@@ -52,7 +75,11 @@ fn plain(words: &[Word]) -> Option<Request> {
         // "convert kg to pounds"
         if convert && unit(before).is_some() {
             return Some(Request::Missing {
-                question: format!("How many {} shall I convert to {}?", unit(before)?.name, to.name),
+                question: format!(
+                    "How many {} shall I convert to {}?",
+                    unit(before)?.name,
+                    to.name
+                ),
                 prefix: String::new(),
             });
         }
@@ -63,27 +90,43 @@ fn plain(words: &[Word]) -> Option<Request> {
             prefix: "convert".to_owned(),
         });
     }
-    if convert && let Some((_, from)) = quantity(rest) {
+    if convert && quantity(rest).is_some() {
         return Some(Request::Missing {
-            question: format!("To which unit shall I convert {}? (It is in {}.)", text(rest), from.name),
+            question: format!("To which unit shall I convert {}?", text(rest)),
             prefix: format!("{} to", text(words)),
         });
     }
     None
 }
 
-
 /// "how many feet are in a mile", "how many seconds are there in 3 days".
 fn how_many(words: &[Word]) -> Option<Request> {
     let rest = after(words, &[&["how", "many"]])?;
-    let at = rest.iter().position(|word| word.is_any(&["in", "is", "are", "make", "equal"]))?;
+    let at = rest
+        .iter()
+        .position(|word| word.is_any(&["in", "is", "are", "make", "equal"]))?;
     let to = unit(&rest[..at])?;
     let mut rest = &rest[at..];
-    while let Some(more) = after(rest, &[&["in"], &["is"], &["are"], &["there"], &["make"], &["equal"], &["up"]]) {
+    while let Some(more) = after(
+        rest,
+        &[
+            &["in"],
+            &["is"],
+            &["are"],
+            &["there"],
+            &["make"],
+            &["equal"],
+            &["up"],
+        ],
+    ) {
         rest = more;
     }
     let (value, from) = quantity(rest)?;
-    Some(Request::Convert { value, from: Some(from), to })
+    Some(Request::Convert {
+        value,
+        from: Some(from),
+        to,
+    })
 }
 
 /// "5 km", "5km", "a mile", "3*4 feet".

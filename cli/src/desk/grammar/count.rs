@@ -15,7 +15,9 @@ enum Default {
 }
 
 pub(super) fn parse(words: &[Word]) -> Option<Request> {
-    largest(words).or_else(|| languages(words)).or_else(|| count(words))
+    largest(words)
+        .or_else(|| languages(words))
+        .or_else(|| count(words))
 }
 
 fn count(words: &[Word]) -> Option<Request> {
@@ -35,9 +37,15 @@ fn count(words: &[Word]) -> Option<Request> {
             ],
             Default::None,
         ),
-        (&[&["count"], &["count", "up"], &["add", "up"]], Default::Ask),
+        (
+            &[&["count"], &["count", "up"], &["add", "up"]],
+            Default::Ask,
+        ),
         (&[&["wc"]], Default::Metrics(&[Lines, Words, Bytes])),
-        (&[&["how", "long", "is"], &["how", "long", "are"]], Default::Metrics(&[Lines])),
+        (
+            &[&["how", "long", "is"], &["how", "long", "are"]],
+            Default::Metrics(&[Lines]),
+        ),
         (&[&["how", "much", "code"]], Default::Metrics(&[Lines])),
         (
             &[
@@ -55,7 +63,9 @@ fn count(words: &[Word]) -> Option<Request> {
     for (beginnings, default) in beginnings {
         if let Some(rest) = after(words, beginnings) {
             let mut bag = Bag::read(rest)?;
-            if words.first().is_some_and(|word| word.is("how")) && words.get(1).is_some_and(|w| w.is("much")) {
+            if words.first().is_some_and(|word| word.is("how"))
+                && words.get(1).is_some_and(|w| w.is("much"))
+            {
                 bag.scope.set_filter(Filter::Code);
             }
             return bag.request(default, words);
@@ -103,8 +113,18 @@ fn languages(words: &[Word]) -> Option<Request> {
 }
 
 fn largest(words: &[Word]) -> Option<Request> {
-    let rest = after(words, &[&["what", "is"], &["which", "is"], &["what"], &["which"], &["show"], &["find"]])
-        .unwrap_or(words);
+    let rest = after(
+        words,
+        &[
+            &["what", "is"],
+            &["which", "is"],
+            &["what"],
+            &["which"],
+            &["show"],
+            &["find"],
+        ],
+    )
+    .unwrap_or(words);
     let mut scope = Scope::default();
     let (mut rank, mut metric, mut file) = (None, None, false);
     let mut rest = rest;
@@ -116,7 +136,9 @@ fn largest(words: &[Word]) -> Option<Request> {
                 1
             }
             "the" | "is" | "has" | "contains" | "by" | "me"
-                if !rest.get(1).is_some_and(|next| next.is_any(&["directory", "folder", "project", "repo", "repository"])) =>
+                if !rest.get(1).is_some_and(|next| {
+                    next.is_any(&["directory", "folder", "project", "repo", "repository"])
+                }) =>
             {
                 1
             }
@@ -174,9 +196,37 @@ struct Bag {
 
 /// Words that say nothing.
 const FILLERS: &[&str] = &[
-    "of", "the", "a", "are", "is", "there", "do", "does", "have", "has", "contain", "contains", "you", "we",
-    "i", "see", "total", "altogether", "overall", "together", "written", "exist", "and", "all", "text", "up",
-    "got", "used", "hold", "holds", "in",
+    "of",
+    "the",
+    "a",
+    "are",
+    "is",
+    "there",
+    "do",
+    "does",
+    "have",
+    "has",
+    "contain",
+    "contains",
+    "you",
+    "we",
+    "i",
+    "see",
+    "total",
+    "altogether",
+    "overall",
+    "together",
+    "written",
+    "exist",
+    "and",
+    "all",
+    "text",
+    "up",
+    "got",
+    "used",
+    "hold",
+    "holds",
+    "in",
 ];
 
 impl Bag {
@@ -214,7 +264,8 @@ impl Bag {
                 Default::None if self.table.is_none() => return None,
                 Default::Ask if self.table.is_none() => {
                     return Some(Request::Missing {
-                        question: "What shall I count: lines, words, bytes, files or directories?".to_owned(),
+                        question: "What shall I count: lines, words, bytes, files or directories?"
+                            .to_owned(),
                         prefix: text(words),
                     });
                 }

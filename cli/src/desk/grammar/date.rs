@@ -15,12 +15,26 @@ fn question(words: &[&str]) -> Option<Question> {
     match words {
         ["date" | "today"]
         | ["what", "is", "the", "date" | "day"]
-        | ["what", "is", "the" | "today's" | "todays", "date" | "day", "today"]
+        | [
+            "what",
+            "is",
+            "the" | "today's" | "todays",
+            "date" | "day",
+            "today",
+        ]
         | ["what", "is", "today's" | "todays", "date"]
         | ["what", "is", "the", "current", "date"]
         | ["what", "day" | "date", "is", "it" | "today"]
         | ["what", "day" | "date", "is", "it", "today"]
-        | ["what" | "which", "day", "of", "the", "week", "is", "it" | "today"]
+        | [
+            "what" | "which",
+            "day",
+            "of",
+            "the",
+            "week",
+            "is",
+            "it" | "today",
+        ]
         | ["today's" | "todays", "date"]
         | ["which", "day", "is", "it" | "today"]
         | ["the", "date"] => Some(Question::Today),
@@ -34,7 +48,9 @@ fn question(words: &[&str]) -> Option<Question> {
         ["how", "many", "days", rest @ ..] => between(skip(rest)),
         ["how", "long", "is", "it", rest @ ..] | ["how", "long", rest @ ..] => between(rest),
         ["days", rest @ ..] => between(rest),
-        ["number", "of", "days", rest @ ..] | ["the", "number", "of", "days", rest @ ..] => between(rest),
+        ["number", "of", "days", rest @ ..] | ["the", "number", "of", "days", rest @ ..] => {
+            between(rest)
+        }
         ["what", "is", "the", "date", rest @ ..]
         | ["what", "date" | "day", "is", rest @ ..]
         | ["what", "date" | "day", "will", "it", "be", rest @ ..]
@@ -46,7 +62,11 @@ fn question(words: &[&str]) -> Option<Question> {
 
 fn skip<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     let mut words = words;
-    while let ["are" | "is" | "there" | "it" | "left" | "lie" | "do" | "we" | "have", rest @ ..] = words {
+    while let [
+        "are" | "is" | "there" | "it" | "left" | "lie" | "do" | "we" | "have",
+        rest @ ..,
+    ] = words
+    {
         words = rest;
     }
     words
@@ -54,11 +74,30 @@ fn skip<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
 
 fn weekday(words: &[&str]) -> Option<Question> {
     let rest = match words {
-        ["what" | "which", "weekday", "is" | "was" | "will", rest @ ..]
-        | ["what" | "which", "day", "of", "the", "week", "is" | "was" | "will", rest @ ..]
+        [
+            "what" | "which",
+            "weekday",
+            "is" | "was" | "will",
+            rest @ ..,
+        ]
+        | [
+            "what" | "which",
+            "day",
+            "of",
+            "the",
+            "week",
+            "is" | "was" | "will",
+            rest @ ..,
+        ]
         | ["what" | "which", "day", "is" | "was" | "will", rest @ ..]
         | ["weekday", "of", rest @ ..]
-        | ["on", "which" | "what", "day" | "weekday", "was" | "is" | "does" | "did" | "will", rest @ ..] => rest,
+        | [
+            "on",
+            "which" | "what",
+            "day" | "weekday",
+            "was" | "is" | "does" | "did" | "will",
+            rest @ ..,
+        ] => rest,
         _ => return None,
     };
     let rest = match rest {
@@ -80,7 +119,10 @@ fn between(words: &[&str]) -> Option<Question> {
 
 fn pair(words: &[&str], joint: &str) -> Option<Question> {
     let at = words.iter().position(|word| *word == joint)?;
-    Some(Question::Between(day(&words[..at])?, day(&words[at + 1..])?))
+    Some(Question::Between(
+        day(&words[..at])?,
+        day(&words[at + 1..])?,
+    ))
 }
 
 /// "100 days from now", "3 weeks before 2026-12-24", "in 2 months", "2 years ago".
@@ -88,7 +130,11 @@ fn shift(words: &[&str]) -> Option<Question> {
     let words = match words {
         ["in", rest @ ..] if rest.len() == 2 => {
             let (count, step) = amount(rest)?;
-            return Some(Question::Shift { from: Day::Today, count, step });
+            return Some(Question::Shift {
+                from: Day::Today,
+                count,
+                step,
+            });
         }
         words => words,
     };
@@ -99,14 +145,21 @@ fn shift(words: &[&str]) -> Option<Question> {
         ["before", rest @ ..] => (day(rest)?, -1),
         _ => return None,
     };
-    Some(Question::Shift { from, count: count * sign, step })
+    Some(Question::Shift {
+        from,
+        count: count * sign,
+        step,
+    })
 }
 
 fn amount(words: &[&str]) -> Option<(i64, Step)> {
     let [count, step] = words else { return None };
     let count: i64 = match *count {
         "a" | "one" => 1,
-        digits => digits.parse().ok().filter(|count: &i64| (0..1_000_000).contains(count))?,
+        digits => digits
+            .parse()
+            .ok()
+            .filter(|count: &i64| (0..1_000_000).contains(count))?,
     };
     let step = match *step {
         "day" | "days" => Step::Days,

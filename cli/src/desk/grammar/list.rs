@@ -6,13 +6,25 @@ use super::{
 
 pub(super) fn parse(words: &[Word]) -> Option<Request> {
     if are(words, &["what", "is", "here"]) || are(words, &["what", "is", "there"]) {
-        return Some(Request::List { path: None, filter: None });
+        return Some(Request::List {
+            path: None,
+            filter: None,
+        });
     }
     let verb = after(
         words,
         &[
-            &["list"], &["ls"], &["dir"], &["show"], &["show", "me"], &["find"], &["what"], &["which"], &["what", "is"],
-            &["what", "does"], &["print"],
+            &["list"],
+            &["ls"],
+            &["dir"],
+            &["show"],
+            &["show", "me"],
+            &["find"],
+            &["what"],
+            &["which"],
+            &["what", "is"],
+            &["what", "does"],
+            &["print"],
         ],
     )?;
     let said = words[0].is_any(&["list", "ls", "dir"]);
@@ -23,10 +35,20 @@ pub(super) fn parse(words: &[Word]) -> Option<Request> {
         let taken = if let Some(taken) = scope.take(rest) {
             files |= rest[0].is("in") || rest[0].is("inside");
             taken
-        } else if word.is_any(&["files", "file", "directories", "entries", "content", "contents"]) {
+        } else if word.is_any(&[
+            "files",
+            "file",
+            "directories",
+            "entries",
+            "content",
+            "contents",
+        ]) {
             files = true;
             1
-        } else if word.is_any(&["the", "all", "every", "are", "is", "there", "of", "do", "does", "you", "have", "see", "me", "in", "names", "contain"]) {
+        } else if word.is_any(&[
+            "the", "all", "every", "are", "is", "there", "of", "do", "does", "you", "have", "see",
+            "me", "in", "names", "contain",
+        ]) {
             1
         } else if said && rest.len() == 1 {
             let placed = [Word::preposition(), word.clone()];
@@ -44,5 +66,8 @@ pub(super) fn parse(words: &[Word]) -> Option<Request> {
         Some(Subject::That) => return None,
         Some(Subject::Everything) | None => None,
     };
-    Some(Request::List { path, filter: scope.filter })
+    Some(Request::List {
+        path,
+        filter: scope.filter,
+    })
 }

@@ -11,13 +11,24 @@ pub(super) struct Scope {
     pub(super) filter: Option<Filter>,
 }
 
-const PREPOSITIONS: &[&str] =
-    &["in", "under", "inside", "within", "of", "from", "below", "at", "across", "through", "for"];
-const ARTICLES: &[&str] =
-    &["the", "this", "that", "your", "my", "our", "whole", "entire", "current", "all", "every", "a"];
+const PREPOSITIONS: &[&str] = &[
+    "in", "under", "inside", "within", "of", "from", "below", "at", "across", "through", "for",
+];
+const ARTICLES: &[&str] = &[
+    "the", "this", "that", "your", "my", "our", "whole", "entire", "current", "all", "every", "a",
+];
 const ROOTS: &[&str] = &[
-    "directory", "folder", "project", "repo", "repository", "tree", "checkout", "codebase",
-    "workspace", "dir", "root",
+    "directory",
+    "folder",
+    "project",
+    "repo",
+    "repository",
+    "tree",
+    "checkout",
+    "codebase",
+    "workspace",
+    "dir",
+    "root",
 ];
 
 impl Scope {
@@ -57,10 +68,13 @@ impl Scope {
         }
         if let Some(filter) = filter(word) {
             let more = next.is_some_and(|next| next.is_any(&["code", "source", "sources"]));
-            return self.set_filter(filter).then_some(at + 1 + usize::from(more));
+            return self
+                .set_filter(filter)
+                .then_some(at + 1 + usize::from(more));
         }
         // "src" alone is any word; after a preposition it is a path.
-        let placed = after_preposition == 1 && !first.is_any(&["of", "for"]) && !word.is_any(NO_PATHS);
+        let placed =
+            after_preposition == 1 && !first.is_any(&["of", "for"]) && !word.is_any(NO_PATHS);
         if path_like(word) || placed {
             let more = next.is_some_and(|next| next.is_any(&["directory", "folder", "dir"]));
             return self.set_path(word).then_some(at + 1 + usize::from(more));
@@ -73,7 +87,9 @@ impl Scope {
         let mut scope = Self::default();
         while !words.is_empty() {
             let taken = scope.take(words).or_else(|| {
-                words[0].is_any(&["files", "file", "please", "and", "directories"]).then_some(1)
+                words[0]
+                    .is_any(&["files", "file", "please", "and", "directories"])
+                    .then_some(1)
             })?;
             words = &words[taken..];
         }
@@ -98,14 +114,17 @@ impl Scope {
     }
 
     pub(super) fn set_filter(&mut self, filter: Filter) -> bool {
-        let free = matches!(self.filter, None | Some(Filter::Code)) || self.filter == Some(filter.clone());
+        let free =
+            matches!(self.filter, None | Some(Filter::Code)) || self.filter == Some(filter.clone());
         self.filter = Some(filter);
         free
     }
 }
 
 /// Words that a preposition may stand before and that name no path.
-const NO_PATHS: &[&str] = &["total", "all", "lines", "words", "files", "bytes", "which", "what", "how", "hex"];
+const NO_PATHS: &[&str] = &[
+    "total", "all", "lines", "words", "files", "bytes", "which", "what", "how", "hex",
+];
 
 /// A language, or an extension such as `.rs` or `*.rs`.
 pub(super) fn filter(word: &Word) -> Option<Filter> {
@@ -115,7 +134,10 @@ pub(super) fn filter(word: &Word) -> Option<Filter> {
     if word.is("code") || word.is("source") {
         return Some(Filter::Code);
     }
-    let extension = word.lower.strip_prefix("*.").or_else(|| word.lower.strip_prefix('.'));
+    let extension = word
+        .lower
+        .strip_prefix("*.")
+        .or_else(|| word.lower.strip_prefix('.'));
     if let Some(extension) = extension
         && !extension.is_empty()
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -158,5 +180,9 @@ pub(super) fn after<'a>(words: &'a [Word], beginnings: &[&[&str]]) -> Option<&'a
 
 /// A small number, in digits.
 pub(super) fn number(word: &Word) -> Option<u64> {
-    if word.quoted { None } else { word.text.parse().ok() }
+    if word.quoted {
+        None
+    } else {
+        word.text.parse().ok()
+    }
 }

@@ -8,8 +8,19 @@ pub(super) fn parse(words: &[Word]) -> Option<Request> {
     let verb = after(
         words,
         &[
-            &["read"], &["show"], &["show", "me"], &["print"], &["cat"], &["open"], &["display"],
-            &["what", "does"], &["what", "is", "on"], &["what", "is"], &["what", "are"], &["head"], &["tail"],
+            &["read"],
+            &["show"],
+            &["show", "me"],
+            &["print"],
+            &["cat"],
+            &["open"],
+            &["display"],
+            &["what", "does"],
+            &["what", "is", "on"],
+            &["what", "is"],
+            &["what", "are"],
+            &["head"],
+            &["tail"],
         ],
     );
     let rest = verb.unwrap_or(words);
@@ -30,7 +41,9 @@ pub(super) fn parse(words: &[Word]) -> Option<Request> {
             taken
         } else if let Some(taken) = scope.take(rest) {
             taken
-        } else if word.is_any(&["the", "of", "from", "in", "contents", "content", "file", "text", "me", "whole"]) {
+        } else if word.is_any(&[
+            "the", "of", "from", "in", "contents", "content", "file", "text", "me", "whole",
+        ]) {
             1
         } else if said && rest.len() == 1 && !word.is_any(&["files", "lines", "directories"]) {
             // "read LICENSE"
@@ -42,18 +55,26 @@ pub(super) fn parse(words: &[Word]) -> Option<Request> {
         rest = &rest[taken..];
     }
     match scope.subject {
-        Some(Subject::Everything) | None if said && scope.filter.is_none() => Some(Request::Missing {
-            question: "Which file shall I read?".to_owned(),
-            prefix: "read".to_owned(),
-        }),
+        Some(Subject::Everything) | None if said && scope.filter.is_none() => {
+            Some(Request::Missing {
+                question: "Which file shall I read?".to_owned(),
+                prefix: "read".to_owned(),
+            })
+        }
         // "what is in src" without a span may be a directory.
         Some(Subject::Path(path)) if span.is_none() && scope.filter.is_none() && !said => {
-            Some(Request::List { path: Some(path), filter: None })
+            Some(Request::List {
+                path: Some(path),
+                filter: None,
+            })
         }
         // "what is it" is no question about a file.
         Some(Subject::That) if span.is_none() && !said && !words[0].is("show") => None,
         Some(subject @ (Subject::Path(_) | Subject::That)) if scope.filter.is_none() => {
-            Some(Request::Read(Read { subject, span: span.unwrap_or_default() }))
+            Some(Request::Read(Read {
+                subject,
+                span: span.unwrap_or_default(),
+            }))
         }
         _ => None,
     }
@@ -75,7 +96,8 @@ fn span(words: &[Word]) -> Option<(Span, usize)> {
     }
     if first.is("lines") {
         if let Some(from) = number(second) {
-            let joined = third.is_some_and(|word| word.is_any(&["to", "through", "until", "-", "and"]));
+            let joined =
+                third.is_some_and(|word| word.is_any(&["to", "through", "until", "-", "and"]));
             let to = rest.get(1).and_then(number).filter(|_| joined)?;
             return Some((Span::Lines(from, to), 4));
         }
@@ -88,16 +110,28 @@ fn span(words: &[Word]) -> Option<(Span, usize)> {
         return Some((Span::Lines(from.parse().ok()?, to.parse().ok()?), 2));
     }
     if first.is_any(&["first", "top", "last", "bottom"]) {
-        let count = if second.is_any(&["line"]) { return Some((one(first), 2)) } else { number(second)? };
+        let count = if second.is_any(&["line"]) {
+            return Some((one(first), 2));
+        } else {
+            number(second)?
+        };
         if !third?.is_any(&["line", "lines"]) {
             return None;
         }
-        let span = if first.is_any(&["first", "top"]) { Span::First(count) } else { Span::Last(count) };
+        let span = if first.is_any(&["first", "top"]) {
+            Span::First(count)
+        } else {
+            Span::Last(count)
+        };
         return Some((span, 3));
     }
     None
 }
 
 fn one(word: &Word) -> Span {
-    if word.is("first") { Span::First(1) } else { Span::Last(1) }
+    if word.is("first") {
+        Span::First(1)
+    } else {
+        Span::Last(1)
+    }
 }

@@ -1,6 +1,11 @@
 use std::{error::Error, fmt, time::Duration};
 
-use crate::desk::{calc::{CalcError, Expr}, calendar::Question, language::Filter, units::Unit};
+use crate::desk::{
+    calc::{CalcError, Expr},
+    calendar::Question,
+    language::Filter,
+    units::Unit,
+};
 
 /// One thing that a prompt asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,13 +17,26 @@ pub(crate) enum Request {
     Search(Search),
     Read(Read),
     /// What is in a directory; or a file, where the prompt does not say.
-    List { path: Option<String>, filter: Option<Filter> },
+    List {
+        path: Option<String>,
+        filter: Option<Filter>,
+    },
     Scan(Scan),
-    Sum { expr: Expr, base: u32 },
-    Convert { value: Expr, from: Option<&'static Unit>, to: &'static Unit },
+    Sum {
+        expr: Expr,
+        base: u32,
+    },
+    Convert {
+        value: Expr,
+        from: Option<&'static Unit>,
+        to: &'static Unit,
+    },
     Date(Question),
     /// Something is missing. The next prompt of the session is put behind `prefix`.
-    Missing { question: String, prefix: String },
+    Missing {
+        question: String,
+        prefix: String,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,16 @@ use super::{
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 pub(super) fn parse(words: &[Word]) -> Option<Request> {
-    let mut rest = after(words, &[&["scan"], &["slowly", "scan"], &["start", "a", "scan"], &["run", "a", "scan"], &["do", "a", "scan"]])?;
+    let mut rest = after(
+        words,
+        &[
+            &["scan"],
+            &["slowly", "scan"],
+            &["start", "a", "scan"],
+            &["run", "a", "scan"],
+            &["do", "a", "scan"],
+        ],
+    )?;
     let mut scope = Scope::default();
     let (mut first, mut pause) = (None, None);
     while let Some(word) = rest.first() {
@@ -25,7 +34,20 @@ pub(super) fn parse(words: &[Word]) -> Option<Request> {
             2
         } else if let Some(taken) = scope.take(rest) {
             taken
-        } else if word.is_any(&["everything", "all", "every", "the", "files", "file", "slowly", "of", "each", "and", "one", "by"]) {
+        } else if word.is_any(&[
+            "everything",
+            "all",
+            "every",
+            "the",
+            "files",
+            "file",
+            "slowly",
+            "of",
+            "each",
+            "and",
+            "one",
+            "by",
+        ]) {
             1
         } else if rest.len() == 1 {
             let placed = [Word::preposition(), word.clone()];
@@ -45,8 +67,13 @@ pub(super) fn parse(words: &[Word]) -> Option<Request> {
 
 /// "pausing 200 ms", "resting 1 second before each", "with a pause of 50ms".
 fn pause(words: &[Word]) -> Option<(Duration, usize)> {
-    let beginnings: &[&[&str]] =
-        &[&["pausing"], &["resting"], &["waiting"], &["with", "a", "pause", "of"], &["with", "pauses", "of"]];
+    let beginnings: &[&[&str]] = &[
+        &["pausing"],
+        &["resting"],
+        &["waiting"],
+        &["with", "a", "pause", "of"],
+        &["with", "pauses", "of"],
+    ];
     let rest = after(words, beginnings)?;
     let (amount, unit, taken) = match rest {
         [glued, ..] if !glued.text.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -63,7 +90,15 @@ fn pause(words: &[Word]) -> Option<(Duration, usize)> {
         "s" | "sec" | "second" | "seconds" => Duration::from_secs(amount),
         _ => return None,
     };
-    let more = after(&rest[taken..], &[&["before", "each"], &["between", "files"], &["a", "file"], &["before", "each", "file"]]);
+    let more = after(
+        &rest[taken..],
+        &[
+            &["before", "each"],
+            &["between", "files"],
+            &["a", "file"],
+            &["before", "each", "file"],
+        ],
+    );
     let end = more.map_or(&rest[taken..], |more| more);
     (pause <= MAX_PAUSE).then_some((pause, words.len() - end.len()))
 }

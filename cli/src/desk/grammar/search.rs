@@ -12,8 +12,14 @@ pub(super) fn parse(words: &[Word]) -> Option<Request> {
     if let Some(rest) = after(
         words,
         &[
-            &["find"], &["search"], &["search", "for"], &["grep"], &["look", "for"], &["locate"],
-            &["look", "up"], &["search", "through"],
+            &["find"],
+            &["search"],
+            &["search", "for"],
+            &["grep"],
+            &["look", "for"],
+            &["locate"],
+            &["look", "up"],
+            &["search", "through"],
         ],
     ) {
         return verb(words, rest, any_case);
@@ -43,7 +49,13 @@ fn verb(words: &[Word], rest: &[Word], any_case: bool) -> Option<Request> {
         if !whole {
             return None;
         }
-        return finish(words, pattern(&rest[at + 1..])?, scope, SearchWhat::Lines, any_case);
+        return finish(
+            words,
+            pattern(&rest[at + 1..])?,
+            scope,
+            SearchWhat::Lines,
+            any_case,
+        );
     }
     let rest = rest_without_nouns(rest);
     if is_grep
@@ -52,7 +64,13 @@ fn verb(words: &[Word], rest: &[Word], any_case: bool) -> Option<Request> {
     {
         let mut scope = Scope::default();
         scope_of_path(path, &mut scope);
-        return finish(words, vec![pattern.clone()], scope, SearchWhat::Lines, any_case);
+        return finish(
+            words,
+            vec![pattern.clone()],
+            scope,
+            SearchWhat::Lines,
+            any_case,
+        );
     }
     let (found, scope) = split(rest);
     finish(words, pattern(found)?, scope, SearchWhat::Lines, any_case)
@@ -60,8 +78,28 @@ fn verb(words: &[Word], rest: &[Word], any_case: bool) -> Option<Request> {
 
 /// "how many files contain TODO", "how many times does TODO occur in src".
 fn counted(words: &[Word], any_case: bool) -> Option<Request> {
-    const HOLD: &[&str] = &["contain", "contains", "mention", "mentions", "with", "have", "include", "containing", "mentioning"];
-    const OCCUR: &[&str] = &["occur", "occurs", "appear", "appears", "come", "used", "mentioned", "occurring", "appearing"];
+    const HOLD: &[&str] = &[
+        "contain",
+        "contains",
+        "mention",
+        "mentions",
+        "with",
+        "have",
+        "include",
+        "containing",
+        "mentioning",
+    ];
+    const OCCUR: &[&str] = &[
+        "occur",
+        "occurs",
+        "appear",
+        "appears",
+        "come",
+        "used",
+        "mentioned",
+        "occurring",
+        "appearing",
+    ];
     if let Some(rest) = after(words, &[&["how", "many", "times"], &["how", "often"]]) {
         let rest = after(rest, &[&["does"], &["do"], &["is"], &["are"], &["did"]])?;
         let (rest, scope) = split(rest_without_nouns(rest));
@@ -70,9 +108,24 @@ fn counted(words: &[Word], any_case: bool) -> Option<Request> {
             [pattern @ .., occur] if occur.is_any(OCCUR) => pattern,
             _ => return None,
         };
-        return finish(words, pattern(rest)?, scope, SearchWhat::CountTimes, any_case);
+        return finish(
+            words,
+            pattern(rest)?,
+            scope,
+            SearchWhat::CountTimes,
+            any_case,
+        );
     }
-    let rest = after(words, &[&["how", "many"], &["count", "the"], &["count"], &["number", "of"], &["what", "is", "the", "number", "of"]])?;
+    let rest = after(
+        words,
+        &[
+            &["how", "many"],
+            &["count", "the"],
+            &["count"],
+            &["number", "of"],
+            &["what", "is", "the", "number", "of"],
+        ],
+    )?;
     let mut scope = Scope::default();
     let mut what = None;
     let mut at = 0;
@@ -85,7 +138,10 @@ fn counted(words: &[Word], any_case: bool) -> Option<Request> {
             at += 1;
         } else if word.is_any(&["occurrences", "mentions", "matches", "uses", "instances"]) {
             what = Some(SearchWhat::CountTimes);
-            at += 1 + usize::from(rest.get(at + 1).is_some_and(|word| word.is_any(&["of", "for"])));
+            at += 1 + usize::from(
+                rest.get(at + 1)
+                    .is_some_and(|word| word.is_any(&["of", "for"])),
+            );
             break;
         } else if word.is_any(HOLD) && what.is_some() {
             at += 1;
@@ -112,22 +168,48 @@ fn counted(words: &[Word], any_case: bool) -> Option<Request> {
         _ => found,
     };
     // "how many lines have 3 files" is nothing that we know.
-    if what == SearchWhat::CountLines && found.iter().all(|word| word.is_any(&["files", "lines", "words"])) {
+    if what == SearchWhat::CountLines
+        && found
+            .iter()
+            .all(|word| word.is_any(&["files", "lines", "words"]))
+    {
         return None;
     }
-    let scope = Scope { subject: place.subject.or(scope.subject), filter: place.filter.or(scope.filter) };
+    let scope = Scope {
+        subject: place.subject.or(scope.subject),
+        filter: place.filter.or(scope.filter),
+    };
     finish(words, pattern(found)?, scope, what, any_case)
 }
 
 /// "which files mention TODO", "where is foo used", "does README.md mention tower".
 fn asked(words: &[Word], any_case: bool) -> Option<Request> {
-    if let Some(rest) = after(words, &[&["which"], &["what"], &["list"], &["list", "the"], &["show"], &["show", "me"], &["show", "the"], &["show", "all"], &["list", "all"]]) {
-        let at = rest.iter().position(|word| word.is_any(&["files", "file", "lines", "line"]))?;
+    if let Some(rest) = after(
+        words,
+        &[
+            &["which"],
+            &["what"],
+            &["list"],
+            &["list", "the"],
+            &["show"],
+            &["show", "me"],
+            &["show", "the"],
+            &["show", "all"],
+            &["list", "all"],
+        ],
+    ) {
+        let at = rest
+            .iter()
+            .position(|word| word.is_any(&["files", "file", "lines", "line"]))?;
         let mut scope = match at {
             0 => Scope::default(),
             _ => Scope::all(&rest[..at])?,
         };
-        let what = if rest[at].lower.starts_with("file") { SearchWhat::Files } else { SearchWhat::Lines };
+        let what = if rest[at].lower.starts_with("file") {
+            SearchWhat::Files
+        } else {
+            SearchWhat::Lines
+        };
         let mut rest = &rest[at + 1..];
         while let Some(taken) = scope.take(rest) {
             rest = &rest[taken..];
@@ -135,27 +217,62 @@ fn asked(words: &[Word], any_case: bool) -> Option<Request> {
         let rest = after(
             rest,
             &[
-                &["contain"], &["contains"], &["mention"], &["mentions"], &["containing"], &["mentioning"],
-                &["with"], &["that", "contain"], &["that", "mention"], &["that", "contains"], &["include"],
-                &["that", "mentions"], &["use"], &["that", "use"], &["matching"], &["match"],
+                &["contain"],
+                &["contains"],
+                &["mention"],
+                &["mentions"],
+                &["containing"],
+                &["mentioning"],
+                &["with"],
+                &["that", "contain"],
+                &["that", "mention"],
+                &["that", "contains"],
+                &["include"],
+                &["that", "mentions"],
+                &["use"],
+                &["that", "use"],
+                &["matching"],
+                &["match"],
             ],
         )?;
         let (found, place) = split(rest_without_nouns(rest));
-        let scope = Scope { subject: place.subject.or(scope.subject), filter: place.filter.or(scope.filter) };
+        let scope = Scope {
+            subject: place.subject.or(scope.subject),
+            filter: place.filter.or(scope.filter),
+        };
         return finish(words, pattern(found)?, scope, what, any_case);
     }
-    if let Some(rest) = after(words, &[&["where", "is"], &["where", "are"], &["where", "does"], &["where", "do"]]) {
+    if let Some(rest) = after(
+        words,
+        &[
+            &["where", "is"],
+            &["where", "are"],
+            &["where", "does"],
+            &["where", "do"],
+        ],
+    ) {
         let (rest, scope) = split(rest_without_nouns(rest));
         let (last, found) = rest.split_last()?;
         let verbs = [
-            "used", "defined", "mentioned", "declared", "called", "written", "occur", "appear", "implemented", "set",
+            "used",
+            "defined",
+            "mentioned",
+            "declared",
+            "called",
+            "written",
+            "occur",
+            "appear",
+            "implemented",
+            "set",
         ];
         return last
             .is_any(&verbs)
             .then(|| finish(words, pattern(found)?, scope, SearchWhat::Lines, any_case))?;
     }
     if let Some(rest) = after(words, &[&["does"], &["do"]]) {
-        let at = rest.iter().position(|word| word.is_any(&["contain", "mention", "include"]))?;
+        let at = rest
+            .iter()
+            .position(|word| word.is_any(&["contain", "mention", "include"]))?;
         let mut scope = Scope::default();
         let whole = match &rest[..at] {
             [any] if any.is_any(&["anything", "something", "it"]) => {
@@ -165,10 +282,25 @@ fn asked(words: &[Word], any_case: bool) -> Option<Request> {
             [path] => scope_of_path(path, &mut scope),
             other => Scope::all(other).map(|found| scope = found).is_some(),
         };
-        return whole
-            .then(|| finish(words, pattern(rest_without_nouns(&rest[at + 1..]))?, scope, SearchWhat::Lines, any_case))?;
+        return whole.then(|| {
+            finish(
+                words,
+                pattern(rest_without_nouns(&rest[at + 1..]))?,
+                scope,
+                SearchWhat::Lines,
+                any_case,
+            )
+        })?;
     }
-    let rest = after(words, &[&["is", "there", "a"], &["is", "there", "an"], &["is", "there", "any"], &["are", "there", "any"]])?;
+    let rest = after(
+        words,
+        &[
+            &["is", "there", "a"],
+            &["is", "there", "an"],
+            &["is", "there", "any"],
+            &["are", "there", "any"],
+        ],
+    )?;
     let (found, scope) = split(rest);
     finish(words, pattern(found)?, scope, SearchWhat::Lines, any_case)
 }
@@ -207,10 +339,29 @@ fn pattern(words: &[Word]) -> Option<Vec<Word>> {
 /// "the word", "all occurrences of", "lines with".
 fn rest_without_nouns(mut words: &[Word]) -> &[Word] {
     const NOUNS: &[&[&str]] = &[
-        &["all"], &["every"], &["the"], &["any"], &["for"], &["occurrences", "of"], &["occurrence", "of"],
-        &["mentions", "of"], &["uses", "of"], &["instances", "of"], &["the", "word"], &["the", "text"],
-        &["word"], &["text"], &["string"], &["the", "string"], &["the", "phrase"], &["lines", "containing"],
-        &["lines", "with"], &["lines", "that", "contain"], &["files", "containing"], &["me"], &["a", "line", "with"],
+        &["all"],
+        &["every"],
+        &["the"],
+        &["any"],
+        &["for"],
+        &["occurrences", "of"],
+        &["occurrence", "of"],
+        &["mentions", "of"],
+        &["uses", "of"],
+        &["instances", "of"],
+        &["the", "word"],
+        &["the", "text"],
+        &["word"],
+        &["text"],
+        &["string"],
+        &["the", "string"],
+        &["the", "phrase"],
+        &["lines", "containing"],
+        &["lines", "with"],
+        &["lines", "that", "contain"],
+        &["files", "containing"],
+        &["me"],
+        &["a", "line", "with"],
     ];
     while let Some(rest) = after(words, NOUNS) {
         // "find the" looks for "the".
@@ -225,10 +376,10 @@ fn rest_without_nouns(mut words: &[Word]) -> &[Word] {
 /// Parts a pattern from where to look: the longest ending that says nothing but that.
 fn split(words: &[Word]) -> (&[Word], Scope) {
     for at in 0..words.len() {
-        let begins = words[at].is_any(&["in", "under", "inside", "within", "across", "anywhere", "here", "through", "of"]);
-        if begins
-            && let Some(scope) = Scope::all(&words[at..])
-        {
+        let begins = words[at].is_any(&[
+            "in", "under", "inside", "within", "across", "anywhere", "here", "through", "of",
+        ]);
+        if begins && let Some(scope) = Scope::all(&words[at..]) {
             return (&words[..at], scope);
         }
     }
@@ -246,19 +397,29 @@ fn scope_of_path(word: &Word, scope: &mut Scope) -> bool {
 
 fn lists(words: &[Word]) -> bool {
     let lower = lower(words);
-    let last_is_files = |words: &[&str]| matches!(words.last(), Some(&("files" | "file" | "directories")));
+    let last_is_files =
+        |words: &[&str]| matches!(words.last(), Some(&("files" | "file" | "directories")));
     // "all rust files in src": files, and nothing said about what is in them.
     let (found, _) = split(words);
     let holds = lower.iter().any(|word| {
-        matches!(*word, "containing" | "with" | "contain" | "mentioning" | "mention" | "matching")
+        matches!(
+            *word,
+            "containing" | "with" | "contain" | "mentioning" | "mention" | "matching"
+        )
     });
     !holds && !found.iter().any(|word| word.quoted) && last_is_files(&self::lower(found))
 }
 
 fn case(words: &[Word]) -> (&[Word], bool) {
     for ending in [
-        &["ignoring", "case"][..], &["ignore", "case"], &["case", "insensitive"], &["case", "insensitively"],
-        &["case-insensitive"], &["case-insensitively"], &["in", "any", "case"], &["regardless", "of", "case"],
+        &["ignoring", "case"][..],
+        &["ignore", "case"],
+        &["case", "insensitive"],
+        &["case", "insensitively"],
+        &["case-insensitive"],
+        &["case-insensitively"],
+        &["in", "any", "case"],
+        &["regardless", "of", "case"],
     ] {
         if lower(words).ends_with(ending) {
             return (&words[..words.len() - ending.len()], true);

@@ -14,12 +14,28 @@ pub(super) fn parse(words: &[Word]) -> Result<Request, NotUnderstood> {
     let asked = after(
         words,
         &[
-            &["calculate"], &["compute"], &["evaluate"], &["work", "out"], &["what", "is"], &["what", "are"],
-            &["how", "much", "is"], &["how", "much", "are"], &["what", "does"], &["calc"], &["what", "about"],
-            &["how", "about"], &["what", "would"], &["convert"], &["show"], &["write"], &["what"],
+            &["calculate"],
+            &["compute"],
+            &["evaluate"],
+            &["work", "out"],
+            &["what", "is"],
+            &["what", "are"],
+            &["how", "much", "is"],
+            &["how", "much", "are"],
+            &["what", "does"],
+            &["calc"],
+            &["what", "about"],
+            &["how", "about"],
+            &["what", "would"],
+            &["convert"],
+            &["show"],
+            &["write"],
+            &["what"],
         ],
     );
-    let calculates = words.first().is_some_and(|word| word.is_any(&["calculate", "compute", "evaluate", "calc"]));
+    let calculates = words
+        .first()
+        .is_some_and(|word| word.is_any(&["calculate", "compute", "evaluate", "calc"]));
     if asked.is_some_and(<[Word]>::is_empty) && calculates {
         return Ok(Request::Missing {
             question: "What shall I calculate?".to_owned(),
@@ -47,7 +63,10 @@ pub(super) fn parse(words: &[Word]) -> Result<Request, NotUnderstood> {
         // A number alone asks nothing, unless it was asked about.
         Ok(expr) if expr.is_number() && base.is_none() && asked.is_none() => Err(not_understood()),
         Ok(Expr::That) if base.is_none() => Err(not_understood()),
-        Ok(expr) => Ok(Request::Sum { expr, base: base.unwrap_or(10) }),
+        Ok(expr) => Ok(Request::Sum {
+            expr,
+            base: base.unwrap_or(10),
+        }),
         Err(CalcError::Word(_)) if !calculates => Err(not_understood()),
         Err(error) => Err(NotUnderstood::Sum(sum, error)),
     }
@@ -79,11 +98,28 @@ fn base(words: &[Word]) -> (&[Word], Option<u32>) {
 
 /// "what percentage of 80 is 20".
 fn share(words: &[Word]) -> Option<Expr> {
-    let rest = after(words, &[&["percent", "of"], &["percentage", "of"], &["percent", "is"], &["percentage", "is"]])?;
+    let rest = after(
+        words,
+        &[
+            &["percent", "of"],
+            &["percentage", "of"],
+            &["percent", "is"],
+            &["percentage", "is"],
+        ],
+    )?;
     let whole_first = lower(words).get(1) == Some(&"of");
-    let at = rest.iter().position(|word| word.is(if whole_first { "is" } else { "of" }))?;
-    let (first, second) = (calc::parse(&text(&rest[..at])).ok()?, calc::parse(&text(&rest[at + 1..])).ok()?);
-    let (part, whole) = if whole_first { (second, first) } else { (first, second) };
+    let at = rest
+        .iter()
+        .position(|word| word.is(if whole_first { "is" } else { "of" }))?;
+    let (first, second) = (
+        calc::parse(&text(&rest[..at])).ok()?,
+        calc::parse(&text(&rest[at + 1..])).ok()?,
+    );
+    let (part, whole) = if whole_first {
+        (second, first)
+    } else {
+        (first, second)
+    };
     Some(calc::share(part, whole))
 }
 
@@ -113,7 +149,9 @@ fn spoken(words: &[Word]) -> Option<String> {
             format!("{left} / {right}")
         }
         "halve" => format!("({}) / 2", text(rest)),
-        "square" if !rest.first().is_some_and(|word| word.is("root")) => format!("({})^2", text(rest)),
+        "square" if !rest.first().is_some_and(|word| word.is("root")) => {
+            format!("({})^2", text(rest))
+        }
         "cube" => format!("({})^3", text(rest)),
         "the" => return spoken(rest),
         "sum" => {
