@@ -2,3 +2,4 @@
 //! what prints.
 
 pub mod desk;
+pub mod exec;

@@ -27,7 +27,7 @@ use super::{
 /// let desk = Desk::open(".")?;
 /// let events = desk.agent().invoke(Scope::new("s"), "what is 12*34, and that in hex?".into());
 /// let answer = collect(events).await?;
-/// assert_eq!(answer.text(), "12 * 34 = 408.\n408 in hexadecimal is 0x198.");
+/// assert_eq!(answer.text, "12 * 34 = 408.\n408 in hexadecimal is 0x198.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -98,7 +98,8 @@ async fn turn(desk: Desk, scope: Scope, prompt: Prompt, out: Emitter) -> Result<
     let _mark = desk.gauge.enter();
     let key = memory::key(&scope);
     let mut recall = desk.memory.recall(&key);
-    let requests = grammar::parse(prompt.as_text(), recall.pending.as_deref()).map_err(refusal)?;
+    let requests = grammar::parse(prompt.as_text(), recall.pending.as_deref())
+        .map_err(|error| refusal(&error))?;
     recall.pending = None;
     let mut turn = Turn {
         desk,
@@ -479,7 +480,7 @@ fn call(request: &Request, that: Option<&BigRational>) -> (&'static str, Value) 
     }
 }
 
-fn refusal(error: NotUnderstood) -> Failure {
+fn refusal(error: &NotUnderstood) -> Failure {
     Failure::with_code(
         FailureCode::INVALID_PROMPT,
         format!("{error}. {}.", answer::HINT),

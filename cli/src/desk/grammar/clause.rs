@@ -23,17 +23,17 @@ pub(crate) fn parse(text: &str, pending: Option<&str>) -> Result<Vec<Request>, N
     if words.is_empty() {
         return Err(NotUnderstood::Empty);
     }
-    let parsed = requests(words);
+    let parsed = requests(&words);
     match (pending, parsed) {
         // An answer to our question. A prompt that makes sense alone is a new one.
         (Some(prefix), Err(error)) => {
-            requests(self::words(&format!("{prefix} {text}"))).map_err(|_| error)
+            requests(&self::words(&format!("{prefix} {text}"))).map_err(|_| error)
         }
         (_, parsed) => parsed,
     }
 }
 
-fn requests(words: Vec<Word>) -> Result<Vec<Request>, NotUnderstood> {
+fn requests(words: &[Word]) -> Result<Vec<Request>, NotUnderstood> {
     let clauses = clauses(words);
     if clauses.len() > MAX_CLAUSES {
         return Err(NotUnderstood::TooManyClauses);
@@ -188,7 +188,7 @@ fn strip(mut words: &[Word]) -> &[Word] {
     }
 }
 
-fn clauses(words: Vec<Word>) -> Vec<Vec<Word>> {
+fn clauses(words: &[Word]) -> Vec<Vec<Word>> {
     let mut clauses = vec![Vec::new()];
     for at in 0..words.len() {
         let next = &words[at + 1..];

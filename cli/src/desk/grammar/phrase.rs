@@ -63,7 +63,7 @@ impl Scope {
         if word.is("it") || (that && word.is("file")) {
             return self.set_subject(Subject::That).then_some(at + 1);
         }
-        if word.is("file") && next.is_some_and(|next| path_like(next)) {
+        if word.is("file") && next.is_some_and(path_like) {
             return self.set_path(&words[at + 1]).then_some(at + 2);
         }
         if let Some(filter) = filter(word) {

@@ -66,7 +66,7 @@ fn verb(words: &[Word], rest: &[Word], any_case: bool) -> Option<Request> {
         scope_of_path(path, &mut scope);
         return finish(
             words,
-            vec![pattern.clone()],
+            std::slice::from_ref(pattern),
             scope,
             SearchWhat::Lines,
             any_case,
@@ -307,7 +307,7 @@ fn asked(words: &[Word], any_case: bool) -> Option<Request> {
 
 fn finish(
     words: &[Word],
-    pattern: Vec<Word>,
+    pattern: &[Word],
     scope: Scope,
     what: SearchWhat,
     any_case: bool,
@@ -319,7 +319,7 @@ fn finish(
         });
     }
     Some(Request::Search(Search {
-        pattern: text(&pattern),
+        pattern: text(pattern),
         what,
         any_case,
         subject: scope.subject.unwrap_or_default(),
@@ -327,11 +327,11 @@ fn finish(
     }))
 }
 
-fn pattern(words: &[Word]) -> Option<Vec<Word>> {
+fn pattern(words: &[Word]) -> Option<&[Word]> {
     let quoted = words.iter().filter(|word| word.quoted).count();
     match (quoted, words.len()) {
-        (0, 0..=MAX_PATTERN_WORDS) => Some(words.to_vec()),
-        (1, 1) => Some(words.to_vec()),
+        (0, 0..=MAX_PATTERN_WORDS) => Some(words),
+        (1, 1) => Some(words),
         _ => None,
     }
 }
