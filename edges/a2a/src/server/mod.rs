@@ -60,7 +60,7 @@ mod version;
 mod watch;
 
 pub use self::{
-    agent::{Coalescing, EVENTS_EXTENSION, Reducer},
+    agent::{AgentEmissions, AgentExecutor, Coalescing, EVENTS_EXTENSION, Reducer},
     builder::ServerBuilder,
     caller::Caller,
     clock::{Clock, StepClock, SystemClock},

@@ -1,6 +1,7 @@
 use std::{
     collections::VecDeque,
     convert::Infallible,
+    fmt,
     future::{Ready, ready},
     pin::Pin,
     task::{Context, Poll},
@@ -14,16 +15,27 @@ use tower_service::Service;
 use super::{Coalescing, EVENTS_EXTENSION, Reducer, prompt_of};
 use crate::server::{Emission, RequestContext};
 
-/// An agent as an executor.
+/// An agent as an executor: for one that hands some requests to an agent and answers others
+/// itself. A server of nothing but an agent is [`Server::agent`](super::super::Server::agent).
 #[derive(Clone)]
-pub(in crate::server) struct AgentExecutor {
+pub struct AgentExecutor {
     agent: BoxAgent,
     coalescing: Coalescing,
 }
 
 impl AgentExecutor {
-    pub(in crate::server) const fn new(agent: BoxAgent, coalescing: Coalescing) -> Self {
+    /// The updates of this agent, its text coalesced.
+    #[must_use]
+    pub const fn new(agent: BoxAgent, coalescing: Coalescing) -> Self {
         Self { agent, coalescing }
+    }
+}
+
+impl fmt::Debug for AgentExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentExecutor")
+            .field("coalescing", &self.coalescing)
+            .finish_non_exhaustive()
     }
 }
 
@@ -67,7 +79,7 @@ fn scope_of(context: RequestContext) -> Scope {
 }
 
 /// The updates of one turn.
-pub(in crate::server) struct AgentEmissions {
+pub struct AgentEmissions {
     /// `None` once the terminal event has come.
     events: Option<BoxEventStream>,
     reducer: Reducer,
@@ -88,6 +100,12 @@ impl AgentEmissions {
         let interval = self.interval;
         let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep(interval)));
         alarm.as_mut().poll(cx)
+    }
+}
+
+impl fmt::Debug for AgentEmissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentEmissions").finish_non_exhaustive()
     }
 }
 
