@@ -1,1 +1,9 @@
-//! Examples and the system under test.
+//! What the examples share: an agent of ten lines, and the end of a program.
+
+mod echo;
+mod listen;
+
+pub use self::{
+    echo::{card, echo_server},
+    listen::{address, say, until_stopped},
+};

@@ -157,6 +157,17 @@ async def chunks_fold(peer):
 
 
 @check(streams)
+async def a_long_answer_has_few_parts(peer):
+    events = await peer.stream(ask('portcullis-agent'))
+    chunks = [e.artifact_update for e in events if e.HasField('artifact_update')]
+    text = ''.join(f'{number} ' for number in range(2000))
+    same(''.join(p.text for c in chunks for p in c.artifact.parts), text, 'streamed')
+    parts = [p for a in (await peer.get(events[0].task.id)).artifacts for p in a.parts]
+    same(''.join(p.text for p in parts), text, 'stored')
+    same(len(parts) <= 20, True, f'{len(parts)} parts')
+
+
+@check(streams)
 async def two_watchers_see_the_same(peer):
     task = await peer.task('test-resubscribe-message-id', now=True)
     one, two = await asyncio.gather(peer.watch(task.id), peer.watch(task.id))

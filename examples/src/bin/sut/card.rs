@@ -1,0 +1,37 @@
+use portcullis_a2a::model::{AgentCard, Invalid, decode_response};
+use serde_json::json;
+
+use crate::settings::Settings;
+
+/// The extension of the kits.
+const REQUIRED: &str = "urn:a2a:tck:required-extension";
+
+pub(crate) fn card(url: &str, settings: &Settings) -> Result<AgentCard, Invalid> {
+    let extensions = if settings.required_extension {
+        json!([{"uri": REQUIRED, "description": "Has to be asked for.", "required": true}])
+    } else {
+        json!([])
+    };
+    let card = json!({
+        "name": "Portcullis under test",
+        "description": "Does what kits and clients of others ask for, by prefix of the message.",
+        "version": env!("CARGO_PKG_VERSION"),
+        "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+        "capabilities": {
+            "streaming": settings.streaming,
+            "pushNotifications": settings.push,
+            "extendedAgentCard": settings.extended_card,
+            "extensions": extensions,
+        },
+        "defaultInputModes": ["text/plain", "application/json", "application/octet-stream"],
+        "defaultOutputModes": ["text/plain", "application/json"],
+        "skills": [{
+            "id": "behave",
+            "name": "Behave",
+            "description": "Behaves as the prefix says.",
+            "tags": ["test"],
+            "examples": ["tck-complete-task"],
+        }],
+    });
+    decode_response(&card.to_string())
+}

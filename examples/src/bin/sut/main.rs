@@ -1,0 +1,54 @@
+//! The system under test: an agent that does what the kits and clients of others ask for, by
+//! prefix of the message.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `SUT_HTTP_PORT` | where JSON-RPC and the card are, 0 for a free port |
+//! | `SUT_GRPC_PORT` | taken, and not used: there is no gRPC yet |
+//! | `SUT_STREAMING`, `SUT_PUSH`, `SUT_EXT_CARD` | 0 or 1: what the card declares; streaming is on by default |
+//! | `SUT_REQUIRED_EXT` | 1: the card requires an extension |
+//!
+//! It prints its address, and ends at SIGTERM or Ctrl-C.
+
+mod agent;
+mod behaviour;
+mod card;
+mod settings;
+
+use std::process::ExitCode;
+
+use portcullis_a2a::{
+    binding::JsonRpc,
+    server::{Server, executor_fn},
+};
+use portcullis_examples::{say, until_stopped};
+use portcullis_net::bind;
+
+use settings::Settings;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_writer(std::io::stderr)
+        .init();
+    match serve().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("sut: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    let settings = Settings::from_env()?;
+    let listener = bind(&format!("127.0.0.1:{}", settings.http_port)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let server = Server::new(executor_fn(agent::behave), card::card(&url, &settings)?);
+    say(&url);
+    portcullis_net::Server::new()
+        .serve(listener, JsonRpc::new(server), until_stopped())
+        .await;
+    Ok(())
+}
