@@ -158,8 +158,8 @@ async fn catches_a_panic_wherever_it_is() {
         (Where::Call, "failed"),
         (Where::Future, "failed"),
         (Where::Stream, "text failed"),
-        // The turn had ended well.
-        (Where::StreamDrop, "text completed"),
+        // As the layers of the contract do: a panic is heard, also with the last event.
+        (Where::StreamDrop, "text failed"),
     ] {
         let events = events(&Catch::new(Fragile(place))).await;
         assert_eq!(types(&events), expected, "{place:?}");

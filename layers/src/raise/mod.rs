@@ -23,7 +23,9 @@
 //!   failed attempt costs as well.
 //! - Anything else hands over the stream; a later failure stays an event.
 //!
-//! One box a turn. A response future that waits for an event means that an HTTP edge has
+//! While it holds back, the agent runs on, and nobody outside has seen the events yet: a
+//! budget that shall cut before the next call belongs inside, or [`RaiseLayer::hold_back`]
+//! is zero. One box a turn. A response future that waits for an event means that an HTTP edge has
 //! to send its headers first.
 //!
 //! # MUST 6

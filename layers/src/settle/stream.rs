@@ -97,13 +97,16 @@ where
         let mut this = self.project();
         let layer = *this.layer;
         let polled = catch_unwind(AssertUnwindSafe(|| this.stage.as_mut().poll(layer, cx)));
-        let event = match polled {
+        let mut event = match polled {
             Ok(poll) => ready!(poll),
             Err(panic) => Some(fold::panic(layer, panic).into()),
         };
         if event.as_ref().is_some_and(AgentEvent::is_terminal) {
-            // Before the caller hears of the end: it may never poll again.
-            drop_quietly(this.stage, layer);
+            // Before the caller hears of the end: it may never poll again, and it hears of
+            // a panic in there instead.
+            if let Some(failure) = drop_below(this.stage, layer) {
+                event = Some(failure.into());
+            }
         }
         Poll::Ready(event)
     }
@@ -125,19 +128,21 @@ where
     }
 }
 
-/// Drops what is below. The turn's end stands: a panic in here says nothing about it.
-fn drop_quietly<S: Service<(Scope, Prompt)>>(mut stage: Pin<&mut Stage<S>>, layer: &'static str) {
+/// Drops what is below, and says if that panicked.
+fn drop_below<S: Service<(Scope, Prompt)>>(
+    mut stage: Pin<&mut Stage<S>>,
+    layer: &'static str,
+) -> Option<Failure> {
     let dropped = catch_unwind(AssertUnwindSafe(|| stage.set(Stage::Ended)));
-    if let Err(panic) = dropped {
-        fold::panic(layer, panic);
-    }
+    dropped.err().map(|panic| fold::panic(layer, panic))
 }
 
 #[pinned_drop]
 impl<S: Service<(Scope, Prompt)>> PinnedDrop for SettleStream<S> {
     fn drop(self: Pin<&mut Self>) {
         let this = self.project();
-        drop_quietly(this.stage, this.layer);
+        // Nobody is left to hear of a panic: it is logged.
+        drop_below(this.stage, this.layer);
     }
 }
 

@@ -323,6 +323,13 @@ pub struct Log {
 impl Log {
     /// Until the guard is dropped, on this thread.
     pub fn start() -> (Self, tracing::subscriber::DefaultGuard) {
+        // Somebody is always interested: else a call site that another test was the first
+        // to reach, without a subscriber, may stay switched off.
+        static GLOBAL: std::sync::Once = std::sync::Once::new();
+        GLOBAL.call_once(|| {
+            let interested = tracing_subscriber::registry();
+            tracing::subscriber::set_global_default(interested).expect("set once");
+        });
         let log = Self::default();
         let writer = log.clone();
         let text = tracing_subscriber::fmt::layer()

@@ -1,0 +1,223 @@
+//! The contract's kit: every layer alone and in every ordered pair, each in a
+//! configuration in which it acts.
+
+mod support;
+
+use futures_util::{FutureExt, StreamExt};
+use portcullis::{
+    AgentEvent, AgentExt, Flow, Outbox, Prompt, Scope, Turn, TurnLayer,
+    conformance::{AnyLayer, LayerOptions, pair, suite},
+};
+use portcullis_layers::{
+    budget::{BudgetLayer, Limits, MemoryLedger, Meter},
+    catch::CatchLayer,
+    concurrency::ConcurrencyLayer,
+    conform::ConformLayer,
+    optional::OptionalLayer,
+    passthrough::PassthroughLayer,
+    raise::RaiseLayer,
+    retry::RetryLayer,
+    stock::StockLayer,
+    timeout::{Clocks, TimeoutLayer},
+    trace::TraceLayer,
+};
+use tower::{Layer, layer::util::Stack};
+
+use support::*;
+
+/// A layer of somebody who knows the core events only.
+struct KnowsTheCore;
+
+impl Turn for KnowsTheCore {
+    fn on_event(&mut self, event: &mut AgentEvent, _: &mut Outbox) -> Flow {
+        match event {
+            AgentEvent::Extension(_) => Flow::Skip,
+            _ => Flow::Forward,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct OnceMore(u32);
+
+impl<R> tower::retry::Policy<(Scope, Prompt), R, portcullis::Failure> for OnceMore {
+    type Future = std::future::Ready<()>;
+
+    fn retry(
+        &mut self,
+        _: &mut (Scope, Prompt),
+        result: &mut Result<R, portcullis::Failure>,
+    ) -> Option<Self::Future> {
+        result.as_ref().err().filter(|error| error.is_retryable())?;
+        self.0 = self.0.checked_sub(1)?;
+        Some(std::future::ready(()))
+    }
+
+    fn clone_request(&mut self, request: &(Scope, Prompt)) -> Option<(Scope, Prompt)> {
+        Some(request.clone())
+    }
+}
+
+macro_rules! table {
+    ($($name:ident: $options:expr, $layer:expr;)*) => {
+        /// Alone, with its own type and readiness.
+        mod alone {
+            use super::*;
+
+            $(#[tokio::test(start_paused = true)]
+            async fn $name() {
+                suite::layer(|| $layer, $options).await.assert();
+            })*
+        }
+
+        /// Outermost, with each of all below.
+        mod outside {
+            use super::*;
+
+            $(#[tokio::test(start_paused = true)]
+            async fn $name() {
+                for (name, options, inner) in all() {
+                    let report = suite::layer(
+                        || pair(AnyLayer::new($layer), inner()),
+                        ($options).and(options),
+                    );
+                    let report = report.await;
+                    assert!(report.breaches().is_empty(), "{} around {name}: {report}", stringify!($name));
+                }
+            })*
+        }
+
+        fn all() -> Vec<(&'static str, LayerOptions, fn() -> AnyLayer)> {
+            vec![$((stringify!($name), $options, || AnyLayer::new($layer))),*]
+        }
+    };
+}
+
+const WATCHES: LayerOptions = LayerOptions::new();
+
+table! {
+    catch: WATCHES, CatchLayer::new();
+    conform: WATCHES, ConformLayer::new();
+    trace: WATCHES, TraceLayer::new().agent("probe").content(64);
+    timeout: WATCHES.ends_turns(), clocks();
+    concurrency: WATCHES,
+        ConcurrencyLayer::keyed(1, |scope: &Scope| scope.session().to_owned()).overall(2);
+    shedding: WATCHES.ends_turns(), ConcurrencyLayer::new(1).shed();
+    budget: WATCHES.inserts_events().paid_calls_at_most(3),
+        BudgetLayer::per_turn(Limits::of(Meter::Tokens, 3)).warn_at(50);
+    session_budget: WATCHES.inserts_events().paid_calls_at_most(5),
+        BudgetLayer::per_session(
+            MemoryLedger::new(),
+            Limits::of(Meter::Tokens, 5).and(Meter::ToolCalls, 2),
+        );
+    retry: WATCHES.inserts_events().invokes_again(), RetryLayer::new(2);
+    passthrough: WATCHES,
+        PassthroughLayer::new(TurnLayer::new(|_: &mut Scope, _: &mut Prompt| KnowsTheCore));
+    // What it holds back, the agent runs past: not here, see `stock_that_holds_back`.
+    stock: WATCHES.ends_turns().invokes_again(), towers().raise(RaiseLayer::new().hold_back(0));
+    optional: WATCHES.ends_turns(), OptionalLayer::new(Some(clocks()));
+}
+
+type TowersLayers = Stack<tower::retry::RetryLayer<OnceMore>, tower::timeout::TimeoutLayer>;
+
+fn towers() -> StockLayer<TowersLayers> {
+    StockLayer::new(Stack::new(
+        tower::retry::RetryLayer::new(OnceMore(1)),
+        tower::timeout::TimeoutLayer::new(secs(60)),
+    ))
+}
+
+/// By default `raise` holds back advisory events, and keeps the usage of failed attempts out
+/// of the stream; the sink has it.
+#[tokio::test(start_paused = true)]
+async fn stock_that_holds_back() {
+    let options = WATCHES.ends_turns().invokes_again().edits_events();
+    suite::layer(towers, options).await.assert();
+}
+
+fn clocks() -> TimeoutLayer {
+    let clocks = Clocks::new()
+        .first_event(secs(5))
+        .idle(secs(5))
+        .total(secs(60));
+    TimeoutLayer::new(clocks).expect("three of them")
+}
+
+/// The configurations above are none in which a layer only looks on.
+#[tokio::test(start_paused = true)]
+async fn each_of_them_acts() {
+    for (name, _, layer) in all() {
+        let over = |part: Vec<Do>| layer().layer(actor(part));
+        let acts = match name {
+            "catch" | "conform" => {
+                types(&events(&over(vec![say("a"), Do::Panic])).await) == "text failed"
+            }
+            "trace" => {
+                let (log, _guard) = Log::start();
+                events(&over(vec![say("a"), done()])).await;
+                log.spans().len() == 1
+            }
+            "timeout" | "optional" => types(&events(&over(vec![Do::Hang])).await) == "failed",
+            "concurrency" | "shedding" => {
+                let agent = over(vec![say("a"), Do::Wait(secs(1)), done()]);
+                let mut running = ask(&agent);
+                let _ = running.next().await;
+                let second = ask(&agent).next().now_or_never();
+                match name {
+                    "concurrency" => second.is_none(),
+                    _ => types(&[second.flatten().expect("it is refused")]) == "failed",
+                }
+            }
+            "budget" => {
+                let spends = vec![used("1", 2, 0), used("2", 2, 0), done()];
+                types(&events(&over(spends)).await) == "usage budget usage failed"
+            }
+            "session_budget" => {
+                let agent = over(vec![used("1", 5, 0), done()]);
+                events(&agent).await;
+                types(&events(&agent).await) == "failed"
+            }
+            "retry" => {
+                types(&events(&over(vec![fail("busy", true)])).await) == "retrying retrying failed"
+            }
+            "stock" => {
+                let actor = actor(vec![fail("busy", true)]);
+                events(&layer().layer(actor.clone())).await;
+                actor.seen.calls() == 2
+            }
+            "passthrough" => {
+                let bare = TurnLayer::new(|_: &mut Scope, _: &mut Prompt| KnowsTheCore);
+                let part = vec![Do::Say(unknown("x")), done()];
+                let lost = bare.layer(actor(part.clone()));
+                types(&events(&lost).await) == "completed"
+                    && types(&events(&over(part)).await) == "x completed"
+            }
+            name => panic!("{name} is not proved to act"),
+        };
+        assert!(acts, "{name} only looks on");
+    }
+}
+
+/// The order that the crate's page recommends, as one layer.
+#[tokio::test(start_paused = true)]
+async fn the_whole_stack() {
+    use portcullis_layers::ServiceBuilderExt;
+    let make = || {
+        tower::ServiceBuilder::new()
+            .catch()
+            .trace()
+            .layer(ConcurrencyLayer::keyed(1, |scope: &Scope| {
+                scope.session().to_owned()
+            }))
+            .budget(BudgetLayer::per_turn(Limits::of(Meter::Tokens, 3)).warn_at(50))
+            .clocks(TimeoutLayer::total(secs(600)))
+            .retries(2)
+            .clocks(clocks())
+            .conform()
+            .into_inner()
+    };
+    let options = WATCHES.inserts_events().ends_turns().invokes_again();
+    suite::layer(make, options).await.assert();
+    let agent = make().layer(actor([say("a"), done()])).boxed();
+    assert_eq!(types(&events(&agent).await), "text completed");
+}
