@@ -1,0 +1,128 @@
+//! No layer allocates for an event that it only hands on.
+
+use std::{
+    convert::Infallible,
+    future::{Ready, ready},
+    pin::Pin,
+    task::{Context, Poll, Waker},
+};
+
+use futures_core::Stream;
+use portcullis::{Agent, AgentEvent, AgentExt, Prompt, Scope, TurnLayer, from_fn};
+use portcullis_layers::{
+    budget::{BudgetLayer, Limits, MemoryLedger, Meter},
+    catch::CatchLayer,
+    concurrency::ConcurrencyLayer,
+    conform::ConformLayer,
+    optional::OptionalLayer,
+    passthrough::PassthroughLayer,
+    retry::RetryLayer,
+    stock::StockLayer,
+    timeout::{Clocks, TimeoutLayer},
+    trace::TraceLayer,
+};
+use tower::{Layer, Service, layer::util::Identity};
+
+const EVENTS: usize = 10_000;
+
+/// Yields texts that were allocated before.
+#[derive(Clone, Debug)]
+struct Prepared(Vec<AgentEvent>);
+
+#[derive(Debug)]
+struct Texts(std::vec::IntoIter<AgentEvent>);
+
+impl Service<(Scope, Prompt)> for Prepared {
+    type Response = Texts;
+    type Error = Infallible;
+    type Future = Ready<Result<Texts, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: (Scope, Prompt)) -> Self::Future {
+        ready(Ok(Texts(self.0.clone().into_iter())))
+    }
+}
+
+impl Stream for Texts {
+    type Item = AgentEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
+        Poll::Ready(self.0.next())
+    }
+}
+
+/// Allocations while all but the first and the last events go through.
+fn allocations<A: Agent + Clone>(agent: &A) -> u64 {
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut turn = Box::pin(agent.invoke(Scope::new("s"), Prompt::text("p")));
+    let mut kept = Vec::with_capacity(EVENTS + 1);
+    let mut poll = |polls: usize| {
+        let mut got = 0;
+        for _ in 0..polls {
+            if let Poll::Ready(Some(event)) = turn.as_mut().poll_next(&mut cx) {
+                // Dropped later: only what a layer makes counts.
+                kept.push(event);
+                got += 1;
+            }
+        }
+        got
+    };
+    // The hand-over of a script takes a poll more.
+    let begun = poll(2);
+    let counted = allocation_counter::measure(|| {
+        assert_eq!(poll(EVENTS - 2), EVENTS - 2);
+    });
+    assert_eq!(
+        begun + poll(4) + EVENTS - 2,
+        EVENTS + 1,
+        "and the terminal event"
+    );
+    counted.count_total
+}
+
+macro_rules! allocates_nothing {
+    ($($name:ident: $layer:expr;)*) => {
+        $(#[tokio::test(start_paused = true)]
+        async fn $name() {
+            let mut events = vec![AgentEvent::text(" word"); EVENTS];
+            events.push(AgentEvent::completed());
+            let agent = $layer.layer(Prepared(events));
+            assert_eq!(allocations(&agent), 0);
+        })*
+    };
+}
+
+allocates_nothing! {
+    bare: Identity::new();
+    empty_turn: TurnLayer::new(|_: &mut Scope, _: &mut Prompt| ());
+    empty_script: from_fn(async |scope, prompt, mut next: portcullis::Next<_>, _| {
+        Ok(next.invoke(scope, prompt))
+    });
+    catch: CatchLayer::new();
+    conform: ConformLayer::new();
+    trace: TraceLayer::new();
+    timeout: TimeoutLayer::new(
+        Clocks::new()
+            .first_event(std::time::Duration::from_secs(5))
+            .idle(std::time::Duration::from_secs(5))
+            .total(std::time::Duration::from_secs(60)),
+    )
+    .unwrap();
+    concurrency: ConcurrencyLayer::new(5);
+    budget: BudgetLayer::per_session(MemoryLedger::new(), Limits::of(Meter::Tokens, 99_999))
+        .and_per_turn(Limits::of(Meter::ToolCalls, 5));
+    retry: RetryLayer::new(3);
+    passthrough: PassthroughLayer::new(Identity::new());
+    stock: StockLayer::new(Identity::new());
+    optional: OptionalLayer::new(Some(CatchLayer::new()));
+}
+
+/// The counter counts.
+#[test]
+fn the_counter_counts() {
+    let counted = allocation_counter::measure(|| drop(Box::new([0_u8; 64])));
+    assert_eq!(counted.count_total, 1);
+}
