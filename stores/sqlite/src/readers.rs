@@ -27,7 +27,7 @@ impl Readers {
             .map(|connection| {
                 let jobs = Arc::clone(&jobs);
                 std::thread::Builder::new()
-                    .name("portcullis-sqlite-reader".to_owned())
+                    .name("sqlite-reader".to_owned())
                     .spawn(move || run(&connection, &jobs))
             })
             .collect::<Result<_, _>>()?;

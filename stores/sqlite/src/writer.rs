@@ -30,7 +30,7 @@ impl Writer {
     pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
         let (queue, jobs) = mpsc::channel();
         let thread = std::thread::Builder::new()
-            .name("portcullis-sqlite-writer".to_owned())
+            .name("sqlite-writer".to_owned())
             .spawn(move || run(connection, &jobs))?;
         Ok(Self {
             queue: Some(queue),
