@@ -10,10 +10,12 @@
 //! | [`suite::portable`] | MUST 6 | an agent over a store |
 //! | [`suite::consumer`] | MUST 4 | who reads a turn to its result |
 //! | [`suite::layer`] | MUST 5, and all that a stack relies on | a layer, or a stack of them |
+//! | [`suite::matrix`] | the same, in every ordered pair | a table of layers |
 //!
 //! [`ProbeAgent`] is the agent that the layer suite puts below. Use it in your own tests
 //! too: it does what it is told, and its [`ProbeLog`] counts what is done to it.
-//! [`drop_at_every_poll`] drops turns in every state that they have.
+//! [`drop_at_every_poll`] drops turns in every state that they have. [`FakeSessionControl`]
+//! stands in for a session layer where an edge takes one.
 //!
 //! # A layer
 //!
@@ -65,6 +67,7 @@
 
 mod check;
 mod clock;
+mod control;
 mod drive;
 mod pair;
 mod probe;
@@ -76,6 +79,7 @@ pub mod suite;
 
 pub use self::{
     check::Check,
+    control::{FakeSessionControl, FakeTurn},
     drive::{Place, drop_at_every_poll},
     pair::{AnyLayer, pair},
     probe::{ProbeAgent, ProbeFuture, ProbeLog, ProbeStream, Taking},

@@ -37,6 +37,14 @@ impl Report {
         self.turns
     }
 
+    /// Says of which layers this is.
+    pub(super) fn named(mut self, name: &str) -> Self {
+        for breach in &mut self.breaches {
+            breach.scenario = format!("{name}: {}", breach.scenario);
+        }
+        self
+    }
+
     /// Adds what another suite found.
     pub fn merge(&mut self, other: Self) {
         self.turns += other.turns;

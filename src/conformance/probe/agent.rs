@@ -210,7 +210,7 @@ impl Service<(Scope, Prompt)> for ProbeAgent {
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         assert!(
-            !(self.plan.ready_panics && self.log.is_armed()),
+            !(self.plan.ready_panics && self.log.panics_now()),
             "the probe panics in poll_ready"
         );
         if self.plan.ready_after.is_none() {
@@ -240,7 +240,7 @@ impl Service<(Scope, Prompt)> for ProbeAgent {
             },
         );
         assert!(
-            !(self.plan.call_panics && self.log.is_armed()),
+            !(self.plan.call_panics && self.log.panics_now()),
             "the probe panics in call"
         );
         let run = mark.map_or(call - 1, |mark| mark.0.fetch_add(1, Ordering::Relaxed));

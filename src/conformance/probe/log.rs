@@ -21,6 +21,7 @@ struct State {
     live: usize,
     dropped: usize,
     paid: usize,
+    panics: usize,
     /// Counts the polls of whoever reads.
     now: u64,
     emitted: Vec<Emitted>,
@@ -149,8 +150,18 @@ impl ProbeLog {
         self.state().disarmed = true;
     }
 
-    pub(super) fn is_armed(&self) -> bool {
-        !self.state().disarmed
+    /// Whether a panic is due. Counts it, if so.
+    pub(super) fn panics_now(&self) -> bool {
+        let mut state = self.state();
+        let armed = !state.disarmed;
+        state.panics += usize::from(armed);
+        armed
+    }
+
+    /// How often the probe panicked.
+    #[must_use]
+    pub fn panics(&self) -> usize {
+        self.state().panics
     }
 
     pub(super) fn polls(&self) {

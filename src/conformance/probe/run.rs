@@ -60,7 +60,7 @@ impl Future for ProbeFuture {
         }
         let run = self.run.take().expect("polled after completion");
         assert!(
-            !(run.plan.future_panics && run.log.is_armed()),
+            !(run.plan.future_panics && run.log.panics_now()),
             "the probe panics in its future"
         );
         Poll::Ready(Ok(ProbeStream { run, sleep: None }))
@@ -122,7 +122,7 @@ impl Stream for ProbeStream {
                 Some(Step::PaidCall) => run.log.pays(),
                 Some(Step::ReportOnDrop(usage)) => run.report = Some(*usage),
                 Some(Step::Panic) => {
-                    assert!(!run.log.is_armed(), "the probe panics in its stream");
+                    assert!(!run.log.panics_now(), "the probe panics in its stream");
                 }
             }
         }
@@ -152,7 +152,7 @@ impl Drop for Run {
             sink.report(&usage);
         }
         self.log.ends(self.finished);
-        if self.plan.drop_panics && self.log.is_armed() && !thread::panicking() {
+        if self.plan.drop_panics && !thread::panicking() && self.log.panics_now() {
             panic!("the probe panics in its drop");
         }
     }

@@ -72,6 +72,7 @@ where
     suite.drop_a_ready_service().await;
     suite.crowd().await;
     suite.drop_what_waits().await;
+    suite.begin_after_a_terminal().await;
     suite.spend().await;
     suite.report
 }
@@ -111,7 +112,6 @@ impl Stack {
     }
 }
 
-/// Reads the whole turn. Stops at the first breach, since the rest would follow from it.
 impl Suite<'_> {
     fn stack(&self, probe: &ProbeAgent) -> Stack {
         let probe = probe.renewed();
@@ -132,6 +132,7 @@ impl Suite<'_> {
         ));
     }
 
+    /// Reads the whole turn. Stops at the first breach, since others would follow from it.
     async fn read(&mut self, scenario: &Scenario) {
         let stack = self.stack(&scenario.probe);
         let mut turn = stack.turn("session");
@@ -148,7 +149,7 @@ impl Suite<'_> {
         let panicked = turn.drop_turn();
         let name = scenario.name;
         if panics {
-            if !heard && panicked.is_none() {
+            if stack.log.panics() > 0 && !heard && panicked.is_none() {
                 let details = match place {
                     Place::Stuck => "the turn hangs",
                     Place::Terminal(_) => "the turn completed",
@@ -320,31 +321,30 @@ impl Suite<'_> {
         let stack = self.stack(&scenario::slow());
         let sessions = ["session", "session", "session", "session", "other"];
         let mut turns: Vec<_> = sessions.iter().map(|session| stack.turn(session)).collect();
-        loop {
+        turns.iter().for_each(|_| self.report.turn());
+        while !turns.is_empty() {
             for turn in &mut turns {
-                if turn.place.is_over() {
-                    continue;
-                }
-                self.report.turn();
                 let place = turn.poll().await;
                 if stack.log.reserved() > 0 {
                     let details = "the agent is ready and not called, while the turn waits";
                     return self.breach(Check::ReservesNothing, name, place, details);
                 }
             }
-            if turns.iter().all(|turn| turn.place.is_over()) {
-                break;
-            }
-            if turns
-                .iter()
-                .all(|turn| turn.place.is_over() || turn.place == Place::Pending)
-                && !woken().await
-            {
-                let details = "a turn that waited for others never ran";
-                return self.breach(Check::ReturnsPermits, name, Place::Stuck, details);
+            turns.retain(|turn| !turn.place.is_over());
+            let all_wait = turns.iter().all(|turn| turn.place == Place::Pending);
+            if !turns.is_empty() && all_wait && !woken().await {
+                // One that runs would have to be woken by the agent below.
+                let (check, details) = if stack.log.live_runs() > 0 {
+                    (Check::Wakes, "a turn is pending, and nobody will wake it")
+                } else {
+                    (
+                        Check::ReturnsPermits,
+                        "a turn that waited for others never ran",
+                    )
+                };
+                return self.breach(check, name, Place::Stuck, details);
             }
         }
-        drop(turns);
         self.nothing_is_left(&stack, name, Place::End);
     }
 
@@ -367,12 +367,31 @@ impl Suite<'_> {
             drop(turn.drop_turn());
             let running = turns.iter().filter(|turn| !turn.place.is_over()).count();
             let (live, reserved) = (stack.log.live_runs(), stack.log.reserved());
-            if live > running || reserved > 0 {
+            if live > running || reserved > running {
                 let details = format!("{live} runs live and {reserved} services are kept ready");
                 return self.breach(Check::DropReaches, name, place, details);
             }
         }
         self.read_another(&stack, name).await;
+    }
+
+    /// The caller has the terminal event and keeps the stream: what the turn held is free.
+    async fn begin_after_a_terminal(&mut self) {
+        let name = "a turn follows while the stream of the last one is kept";
+        let stack = self.stack(&scenario::slow());
+        let mut kept = stack.turn("session");
+        self.report.turn();
+        if !matches!(kept.run_to_end().await, Place::Terminal(_)) {
+            return;
+        }
+        let calls = stack.log.calls();
+        let mut turn = stack.turn("session");
+        self.report.turn();
+        let place = turn.run_to_end().await;
+        if stack.log.calls() == calls && (place == Place::Stuck || !self.options.ends_turns) {
+            let details = "what the first turn held is given back only when its stream is dropped";
+            self.breach(Check::FreeAtTerminal, name, place, details);
+        }
     }
 
     /// What a layer that counts usage allows.
