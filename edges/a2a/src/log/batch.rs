@@ -51,7 +51,8 @@ impl Batch {
         self
     }
 
-    /// Nobody holds the task afterwards. The last update of a finished task implies it.
+    /// Nobody holds the task afterwards. An update that finishes it implies this, and so
+    /// does one that makes it wait for its user.
     pub const fn releasing(mut self) -> Self {
         self.releases = true;
         self

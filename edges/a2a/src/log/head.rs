@@ -114,6 +114,9 @@ impl Head {
     ) -> Result<Self, AppendError> {
         let mut state = head.map_or(TaskState::Submitted, |head| head.state);
         let mut finished = false;
+        // Whoever waits for its user needs nobody, and whoever answers may be served by
+        // another process.
+        let mut waits = false;
         for (index, update) in batch.updates().iter().enumerate() {
             if finished {
                 return Err(AppendError::Finished);
@@ -133,6 +136,9 @@ impl Head {
                 Update::Artifact(_) | Update::Message(_) => {}
             }
             finished = state.is_terminal();
+            if matches!(update, Update::Opened(_) | Update::Status(_)) {
+                waits = state == TaskState::InputRequired;
+            }
         }
         let seq = batch.expected().plus(records.len());
         let grown: u64 = records
@@ -143,7 +149,7 @@ impl Head {
         if !finished && (seq.number() > limits.max_updates() || bytes > limits.max_bytes()) {
             return Err(AppendError::Full);
         }
-        let holder = if finished || batch.releases() {
+        let holder = if finished || waits || batch.releases() {
             None
         } else {
             batch

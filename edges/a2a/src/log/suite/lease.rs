@@ -3,11 +3,11 @@ use std::time::{Duration, SystemTime};
 use super::{
     Fixture,
     fixture::Open,
-    sample::{key, moved, opened},
+    sample::{key, message, moved, opened},
 };
 use crate::{
     log::{AppendError, Batch, Holder, Limits, Orphan, Retention, Seq, TaskKey, Update},
-    model::TaskState,
+    model::{Role, TaskState},
 };
 
 /// A task has one holder at a time: from the batch that says so to the one that releases
@@ -47,10 +47,24 @@ pub async fn holders_exclude_each_other(open: impl Fn(Retention, Limits) -> Fixt
         .await
         .unwrap_err();
     assert!(matches!(error, AppendError::Held), "{error:?}");
-    append(batch(4, moved("t-1", TaskState::Completed, 2)).held_by(bob))
+    // While it waits for its user it is nobody's, so that another process may go on.
+    append(batch(4, moved("t-1", TaskState::InputRequired, 2)).held_by(bob.clone()))
         .await
         .unwrap();
-    let error = append(batch(5, working()).held_by(ann)).await.unwrap_err();
+    append(batch(5, message(Role::User, "m-2", "this one").into()).held_by(ann.clone()))
+        .await
+        .unwrap();
+    let error = append(batch(6, working()).held_by(bob.clone()))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, AppendError::Held), "{error:?}");
+    append(batch(6, working()).held_by(ann.clone()).releasing())
+        .await
+        .unwrap();
+    append(batch(7, moved("t-1", TaskState::Completed, 2)).held_by(bob))
+        .await
+        .unwrap();
+    let error = append(batch(8, working()).held_by(ann)).await.unwrap_err();
     assert!(matches!(error, AppendError::Finished), "{error:?}");
 }
 
