@@ -89,6 +89,11 @@ assert_eq!(answer.text, "hello");
 
 mod builder;
 
+/// The examples of the guide, compiled and run.
+#[cfg(all(doctest, feature = "full"))]
+#[doc = include_str!("../../docs/write-a-layer.md")]
+struct WriteALayer;
+
 #[cfg(feature = "budget")]
 pub mod budget;
 #[cfg(feature = "catch")]
