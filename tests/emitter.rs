@@ -457,3 +457,103 @@ async fn what_the_function_returns_is_the_terminal_event() {
     let events: Vec<_> = agent.invoke(Scope::new("other"), prompt()).collect().await;
     assert_eq!(words(&events), ["failed: no"]);
 }
+
+mod any_producers {
+    //! However producers run at once, and whatever they give up.
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What one producer does with its events, one after the other.
+    #[derive(Clone, Copy, Debug)]
+    enum Emission {
+        Awaited,
+        /// Given up after so many polls of its own.
+        GivenUp(usize),
+        /// Another producer goes first.
+        Yield,
+    }
+
+    fn emission() -> impl Strategy<Value = Emission> {
+        prop_oneof![
+            3 => Just(Emission::Awaited),
+            1 => (0..4_usize).prop_map(Emission::GivenUp),
+            1 => Just(Emission::Yield),
+        ]
+    }
+
+    async fn produce(out: &Emitter, name: usize, plan: &[Emission]) {
+        for (i, emission) in plan.iter().enumerate() {
+            let event = AgentEvent::text(format!("{name} {i}"));
+            match emission {
+                Emission::Awaited => out.emit(event).await,
+                Emission::GivenUp(polls) => {
+                    let mut emit = out.emit(event);
+                    let mut left = *polls;
+                    std::future::poll_fn(|cx| {
+                        if left == 0 || emit.poll_unpin(cx).is_ready() {
+                            return Poll::Ready(());
+                        }
+                        left -= 1;
+                        cx.waker().wake_by_ref();
+                        Poll::Pending
+                    })
+                    .await;
+                }
+                Emission::Yield => {
+                    let mut yielded = false;
+                    std::future::poll_fn(|cx| {
+                        if std::mem::replace(&mut yielded, true) {
+                            return Poll::Ready(());
+                        }
+                        cx.waker().wake_by_ref();
+                        Poll::Pending
+                    })
+                    .await;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn lose_nothing_that_was_awaited_and_never_hang(
+            plans in prop::collection::vec(prop::collection::vec(emission(), 0..6), 1..5),
+            unordered in any::<bool>(),
+        ) {
+            let agent = agent_fn_with((plans.clone(), unordered), async |(plans, unordered): (Vec<Vec<Emission>>, bool), _, _, out: Emitter| {
+                let tools = plans.iter().enumerate().map(|(name, plan)| produce(&out, name, plan));
+                if unordered {
+                    let mut tools: FuturesUnordered<_> = tools.collect();
+                    while tools.next().await.is_some() {}
+                } else {
+                    futures_util::future::join_all(tools).await;
+                }
+                Ok(())
+            });
+            let mut turn = task::spawn(agent.invoke(scope(), prompt()));
+            let mut seen = Vec::new();
+            loop {
+                match turn.poll_next() {
+                    Poll::Ready(Some(event)) => seen.push(word(&event)),
+                    Poll::Ready(None) => break,
+                    Poll::Pending => prop_assert!(turn.is_woken(), "hangs after {seen:?}"),
+                }
+            }
+            prop_assert_eq!(seen.pop(), Some("completed".to_owned()));
+            for (name, plan) in plans.iter().enumerate() {
+                let of_one = seen.iter().filter_map(|word| word.strip_prefix(&format!("{name} ")));
+                let of_one: Vec<usize> = of_one.map(|i| i.parse().expect("a number")).collect();
+                prop_assert!(of_one.is_sorted_by(|a, b| a < b), "each once, in order: {seen:?}");
+                for (i, emission) in plan.iter().enumerate() {
+                    if matches!(emission, Emission::Awaited) {
+                        prop_assert!(of_one.contains(&i), "{name} {i} is lost: {seen:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -642,3 +642,164 @@ fn make_turn_may_edit_what_is_asked() {
     assert_eq!(next!(turn), "completed");
     assert_eq!(asked.load(Ordering::SeqCst), "p!!".len());
 }
+
+mod any_stack {
+    //! Whatever happens below and in the layers, and wherever it is dropped.
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Act {
+        Nothing,
+        Insert,
+        CutAt(usize, bool),
+        PanicAt(usize),
+        CutWhenQuiet(usize),
+        Epilogue(usize),
+        Withhold,
+    }
+
+    fn act() -> impl Strategy<Value = Act> {
+        prop_oneof![
+            Just(Act::Nothing),
+            Just(Act::Insert),
+            (0..4_usize, any::<bool>()).prop_map(|(at, forward)| Act::CutAt(at, forward)),
+            (0..4_usize).prop_map(Act::PanicAt),
+            (0..3_usize).prop_map(Act::CutWhenQuiet),
+            (0..3_usize).prop_map(Act::Epilogue),
+            Just(Act::Withhold),
+        ]
+    }
+
+    fn step() -> impl Strategy<Value = Do> {
+        prop_oneof![
+            4 => Just(text("a")),
+            2 => Just(Do::Yield),
+            1 => Just(Do::Panic),
+            1 => Just(completed()),
+            1 => Just(Do::Emit(Failure::new("below").into())),
+        ]
+    }
+
+    fn watch(log: &Log, name: &'static str, act: &Act) -> Watch {
+        let watch = Watch::new(log, name);
+        let act = act.clone();
+        let mut seen = 0;
+        match act {
+            Act::Nothing => watch,
+            Act::Insert => watch.on_event(|_, out| {
+                out.before(AgentEvent::text("<"));
+                out.after(AgentEvent::text(">"));
+                Flow::Forward
+            }),
+            Act::CutAt(at, forward) => watch.on_event(move |_, out| {
+                seen += 1;
+                if seen == at + 1 {
+                    out.fail(Failure::new("cut"));
+                    return if forward { Flow::Forward } else { Flow::Skip };
+                }
+                Flow::Forward
+            }),
+            Act::PanicAt(at) => watch.on_event(move |_, _| {
+                seen += 1;
+                assert!(seen != at + 1, "a layer panics");
+                Flow::Forward
+            }),
+            Act::CutWhenQuiet(at) => watch.on_quiet(move |_, out| {
+                seen += 1;
+                if seen == at + 1 {
+                    out.fail(Failure::new("late"));
+                }
+            }),
+            Act::Epilogue(polls) => watch.on_close(move |cx, _| {
+                seen += 1;
+                if seen > polls {
+                    return Poll::Ready(());
+                }
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }),
+            Act::Withhold => watch.on_event(|_, _| Flow::Skip),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn each_layer_is_told_one_end_inner_first(
+            steps in prop::collection::vec(step(), 0..8),
+            call_pending in 0..2_usize,
+            acts in prop::array::uniform3(act()),
+            polls in 0..24_usize,
+        ) {
+            let log = Log::default();
+            let mut below = Below::new(&log, steps);
+            below.call_pending = call_pending;
+            let [outer, middle, inner] = &acts;
+            let layer = |name, act: &Act| {
+                let (log, act) = (log.clone(), act.clone());
+                TurnLayer::new(move |_: &mut Scope, _: &mut Prompt| watch(&log, name, &act))
+            };
+            let agent = ServiceBuilder::new()
+                .layer(layer("outer", outer))
+                .layer(layer("middle", middle))
+                .layer(layer("inner", inner))
+                .service(below);
+            let mut turn = start(&agent);
+            let mut last = None;
+            let mut panicked = false;
+            let mut ended = false;
+            for _ in 0..polls {
+                match poll_catching(&mut turn) {
+                    Ok(Poll::Ready(Some(word))) => {
+                        prop_assert!(!ended && !panicked, "{word} follows the end");
+                        ended = word == "completed" || word.starts_with("failed");
+                        last = Some(word);
+                    }
+                    Ok(Poll::Ready(None)) => {
+                        last = last.filter(|_| ended);
+                        ended = true;
+                        break;
+                    }
+                    Ok(Poll::Pending) => {}
+                    Err(()) => {
+                        panicked = true;
+                        break;
+                    }
+                }
+                if ended {
+                    break;
+                }
+            }
+            let at_the_end = log.take();
+            drop(turn);
+            let at_the_drop = log.take();
+            if ended || panicked {
+                prop_assert!(at_the_drop.is_empty(), "told late: {at_the_drop:?}");
+            }
+            let told = [at_the_end, at_the_drop].concat();
+            if polls == 0 {
+                prop_assert!(told.is_empty());
+                return Ok(());
+            }
+            let places: Vec<_> = ["below dropped", "inner dropped", "middle dropped", "outer dropped"]
+                .iter()
+                .map(|line| told.iter().position(|told| told == line))
+                .collect();
+            prop_assert!(places.iter().all(Option::is_some), "{told:?}");
+            prop_assert!(places.is_sorted(), "inner first: {told:?}");
+            // A call, and for each of three layers one end and one permit; below once.
+            prop_assert_eq!(told.len(), 8, "once each: {:?}", &told);
+            let end_of_outer = match (&last, ended, panicked) {
+                (_, _, true) => "outer panicked".to_owned(),
+                (Some(last), true, _) => format!("outer {last}"),
+                (None, true, _) => "outer truncated".to_owned(),
+                (_, false, _) => "outer cancelled".to_owned(),
+            };
+            prop_assert!(told.contains(&end_of_outer), "{end_of_outer}: {told:?}");
+        }
+    }
+}

@@ -53,7 +53,7 @@ impl Drop for Guard {
 }
 
 /// One step of a scripted stream.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) enum Do {
     Emit(AgentEvent),
     /// Is pending once, and says that it can go on.
