@@ -28,7 +28,7 @@ fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("the model encodes")
 }
 
-fn send(message: Value) -> String {
+fn send(message: &Value) -> String {
     json!({"message": message}).to_string()
 }
 
@@ -57,7 +57,7 @@ fn every_fault_of_a_list_request_is_named_in_order() {
 // EX-11, second half; A2A-DATA-12, -13.
 #[test]
 fn every_fault_of_a_part_is_named() {
-    let text = send(json!({
+    let text = send(&json!({
         "messageId": "m-x", "role": "ROLE_USER",
         "parts": [{"text": "a", "url": "https://example.com/b"}, {"metadata": {}}],
     }));
@@ -273,7 +273,7 @@ fn required_members_are_required() {
             "message.parts: required"
         ]
     );
-    let text = send(json!({"messageId": "", "role": "ROLE_UNSPECIFIED", "parts": []}));
+    let text = send(&json!({"messageId": "", "role": "ROLE_UNSPECIFIED", "parts": []}));
     assert_eq!(
         faults::<SendMessageRequest>(&text),
         [
@@ -295,7 +295,7 @@ fn a_client_does_not_speak_for_the_agent() {
     let mut message = hello();
     message["role"] = json!("ROLE_AGENT");
     assert_eq!(
-        faults::<SendMessageRequest>(&send(message)),
+        faults::<SendMessageRequest>(&send(&message)),
         ["message.role: must be ROLE_USER"]
     );
 }
@@ -316,7 +316,7 @@ fn wrong_types_are_named_and_reading_goes_on() {
     message["parts"] = json!({"text": "a"});
     message["extensions"] = json!([1, null]);
     assert_eq!(
-        faults::<SendMessageRequest>(&send(message)),
+        faults::<SendMessageRequest>(&send(&message)),
         [
             "message.extensions[0]: must be a string",
             "message.extensions[1]: must not be null",
@@ -346,7 +346,7 @@ fn sizes_are_bounded() {
     message["referenceTaskIds"] = json!(["ok", "\u{7f}"]);
     message["metadata"] = json!({"x": "y".repeat(70_000)});
     assert_eq!(
-        faults::<SendMessageRequest>(&send(message)),
+        faults::<SendMessageRequest>(&send(&message)),
         [
             "message.messageId: longer than 256 bytes",
             "message.metadata: larger than 65536 bytes",
@@ -357,12 +357,12 @@ fn sizes_are_bounded() {
     let mut message = hello();
     message["parts"] = json!(vec![json!({"text": "a"}); 1_001]);
     assert_eq!(
-        faults::<SendMessageRequest>(&send(message.clone())),
+        faults::<SendMessageRequest>(&send(&message)),
         ["message.parts: more than 1000 items"]
     );
     let mut bounds = Bounds::default();
     bounds.items = 1_001;
-    decode_request_within::<SendMessageRequest>(&send(message), &bounds).expect("within");
+    decode_request_within::<SendMessageRequest>(&send(&message), &bounds).expect("within");
     assert_eq!(
         faults::<ListTasksRequest>(&json!({"pageToken": "x".repeat(1_025)}).to_string()),
         ["pageToken: longer than 1024 bytes"]
