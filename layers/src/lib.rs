@@ -110,7 +110,7 @@ pub mod passthrough;
 pub mod raise;
 #[cfg(feature = "retry")]
 pub mod retry;
-#[cfg(feature = "settle")]
+#[cfg(any(feature = "catch", feature = "conform"))]
 mod settle;
 #[cfg(feature = "stock")]
 pub mod stock;
