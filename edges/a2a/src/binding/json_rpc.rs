@@ -23,10 +23,11 @@ use super::{
     read::{Unreadable, read},
     reply,
     settings::Settings,
-    sse::{Events, frame},
+    sse::Events,
 };
 use crate::{
     jsonrpc::{EXTENSIONS, Id},
+    log::Seq,
     model::{Error, ErrorKind},
     server::{self, Caller, Frames, Server},
 };
@@ -174,12 +175,8 @@ impl JsonRpc {
         let frames = stream::iter(first)
             .chain(frames)
             .map(move |item| match item {
-                Ok(next) => frame(
-                    next.seq().map(|seq| seq.number()),
-                    reply::raw_success(&id, next.json()),
-                ),
-                // The stream failed, the task goes on: one last frame says so (A2A-RPC-23).
-                Err(error) => frame(None, reply::failure(&id, &error)),
+                Ok(next) => reply::event(&id, next.seq().map(Seq::number), next.json()),
+                Err(error) => reply::failed_event(&id, &error),
             });
         reply::events(Events::new(Box::pin(frames), self.settings.keep_alive))
     }

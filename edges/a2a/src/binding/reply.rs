@@ -1,3 +1,4 @@
+use bytes::Bytes;
 use http::{
     HeaderValue, Response, StatusCode,
     header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
@@ -7,47 +8,67 @@ use serde::Serialize;
 use super::{
     body::ResponseBody,
     error::{ErrorObject, status},
-    sse::Events,
+    sse::{Events, begin, end},
 };
 use crate::{
     jsonrpc::{EVENT_STREAM, Id, JSON},
     model::{Error, ErrorKind},
 };
 
-/// `{"jsonrpc":"2.0","id":…,"result":…}` on one line.
+/// `{"jsonrpc":"2.0","id":…,"result":…}`
 pub(super) fn success(id: &Id, result: &impl Serialize) -> Vec<u8> {
-    let mut reply = open(id, "result");
-    match serde_json::to_writer(&mut reply, result) {
-        Ok(()) => {
-            reply.push(b'}');
-            reply
-        }
-        Err(error) => {
-            // Only a value that refuses to be written gets here, and the model has none.
-            tracing::error!(%error, "a result could not be written");
-            failure(id, &ErrorKind::Internal.into())
-        }
+    let mut reply = Vec::with_capacity(512);
+    open(&mut reply, id, "result");
+    if let Err(error) = serde_json::to_writer(&mut reply, result) {
+        // Only a value that refuses to be written gets here, and the model has none.
+        tracing::error!(%error, "a result could not be written");
+        return failure(id, &ErrorKind::Internal.into());
     }
-}
-
-/// The same of a result that is JSON already.
-pub(super) fn raw_success(id: &Id, result: &str) -> Vec<u8> {
-    let mut reply = open(id, "result");
-    reply.extend_from_slice(result.as_bytes());
     reply.push(b'}');
     reply
 }
 
-/// `{"jsonrpc":"2.0","id":…,"error":…}` on one line.
+/// `{"jsonrpc":"2.0","id":…,"error":…}`
 pub(super) fn failure(id: &Id, error: &Error) -> Vec<u8> {
-    let mut reply = open(id, "error");
-    serde_json::to_writer(&mut reply, &ErrorObject(error)).expect("strings and a number");
-    reply.push(b'}');
+    let mut reply = Vec::with_capacity(256);
+    write_failure(&mut reply, id, error);
     reply
 }
 
-fn open(id: &Id, member: &str) -> Vec<u8> {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"{member}":"#).into_bytes()
+/// An event: a whole reply whose result is JSON already (A2A-RPC-18).
+pub(super) fn event(id: &Id, seq: Option<u64>, result: &str) -> Bytes {
+    let mut frame = begin(seq, result.len());
+    let start = frame.len();
+    open(&mut frame, id, "result");
+    frame.extend_from_slice(result.as_bytes());
+    frame.push(b'}');
+    end(frame, start)
+}
+
+/// The last event of a stream that failed while the task goes on (A2A-RPC-23).
+pub(super) fn failed_event(id: &Id, error: &Error) -> Bytes {
+    let mut frame = begin(None, 0);
+    let start = frame.len();
+    write_failure(&mut frame, id, error);
+    end(frame, start)
+}
+
+fn write_failure(reply: &mut Vec<u8>, id: &Id, error: &Error) {
+    open(reply, id, "error");
+    serde_json::to_writer(&mut *reply, &ErrorObject(error)).expect("strings and a number");
+    reply.push(b'}');
+}
+
+fn open(reply: &mut Vec<u8>, id: &Id, member: &str) {
+    for piece in [
+        r#"{"jsonrpc":"2.0","id":"#,
+        id.as_str(),
+        ",\"",
+        member,
+        "\":",
+    ] {
+        reply.extend_from_slice(piece.as_bytes());
+    }
 }
 
 /// A reply in one piece.

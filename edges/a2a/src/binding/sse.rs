@@ -1,5 +1,6 @@
 use std::{
     future::Future,
+    io::Write,
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
@@ -16,7 +17,10 @@ use tokio::time::{Instant, Sleep, sleep};
 pub(super) struct Events {
     frames: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
     interval: Duration,
-    quiet: Pin<Box<Sleep>>,
+    /// When the last bytes were given. The alarm is moved only when it goes off: a busy stream
+    /// would move it with each frame.
+    last: Instant,
+    alarm: Pin<Box<Sleep>>,
     ended: bool,
 }
 
@@ -28,7 +32,8 @@ impl Events {
         Self {
             frames,
             interval,
-            quiet: Box::pin(sleep(interval)),
+            last: Instant::now(),
+            alarm: Box::pin(sleep(interval)),
             ended: false,
         }
     }
@@ -44,32 +49,36 @@ impl Events {
         // The event first, then the clock.
         if let Poll::Ready(frame) = this.frames.as_mut().poll_next(cx) {
             this.ended = frame.is_none();
-            this.listen_again();
+            this.last = Instant::now();
             return Poll::Ready(frame);
         }
-        if this.quiet.as_mut().poll(cx).is_ready() {
-            this.listen_again();
-            // Registers the wake-up of the new interval when the body is polled next, which is at
-            // once: a body that gave a frame is polled again.
-            return Poll::Ready(Some(Bytes::from_static(b": keep-alive\n\n")));
+        while this.alarm.as_mut().poll(cx).is_ready() {
+            let now = Instant::now();
+            let due = this.last + this.interval;
+            if now >= due {
+                this.last = now;
+                this.alarm.as_mut().reset(now + this.interval);
+                return Poll::Ready(Some(Bytes::from_static(b": keep-alive\n\n")));
+            }
+            this.alarm.as_mut().reset(due);
         }
         Poll::Pending
     }
-
-    fn listen_again(&mut self) {
-        self.quiet.as_mut().reset(Instant::now() + self.interval);
-    }
 }
 
-/// One frame: the id of the event where it has one, and one line of JSON (A2A-RPC-19).
-pub(super) fn frame(id: Option<u64>, mut json: Vec<u8>) -> Bytes {
-    one_line(&mut json);
-    let mut frame = Vec::with_capacity(json.len() + 32);
+/// Begins a frame: the id of the event where it has one, and the field of the data.
+pub(super) fn begin(id: Option<u64>, room: usize) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(room + 96);
     if let Some(id) = id {
-        frame.extend_from_slice(format!("id: {id}\n").as_bytes());
+        write!(frame, "id: {id}\n").expect("a vector takes everything");
     }
     frame.extend_from_slice(b"data: ");
-    frame.append(&mut json);
+    frame
+}
+
+/// Ends a frame whose data begins at `start` (A2A-RPC-19).
+pub(super) fn end(mut frame: Vec<u8>, start: usize) -> Bytes {
+    one_line(&mut frame[start..]);
     frame.extend_from_slice(b"\n\n");
     frame.into()
 }

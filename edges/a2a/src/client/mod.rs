@@ -14,6 +14,22 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # In the same process
+//!
+//! ```
+//! # #[cfg(feature = "jsonrpc")]
+//! # mod doc {
+//! use portcullis_a2a::{binding::JsonRpc, client::Client, server::Server};
+//!
+//! fn client(server: Server) -> Client<JsonRpc> {
+//!     Client::new(JsonRpc::new(server), "http://in.process/".parse().expect("an address"))
+//! }
+//! # }
+//! ```
+//!
+//! There is no socket, and no check less: version, extensions and owner are looked at as for any
+//! request. Who calls is set by a layer in front, as for a served one.
 
 mod card;
 mod connection;

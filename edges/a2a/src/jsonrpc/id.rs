@@ -28,7 +28,6 @@ impl Id {
     }
 
     /// JSON text.
-    #[cfg(feature = "client")]
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -114,6 +114,18 @@ async fn ex_1_the_card_and_a_conditional_request() {
         .status,
         200
     );
+    // O-C03: whatever proxies say, it is what the host configured.
+    let proxied = rig
+        .card(
+            "GET",
+            &[
+                ("host", "evil.example"),
+                ("x-forwarded-host", "evil.example"),
+                ("forwarded", "host=evil.example"),
+            ],
+        )
+        .await;
+    assert_eq!(proxied.body, first.body);
     let post = rig.card("POST", &[]).await;
     assert_eq!((post.status, post.header("allow")), (405, "GET, HEAD"));
 }

@@ -21,6 +21,12 @@ fn texts(text: &str) -> Vec<Step> {
             ),
             Step::completed(),
         ],
+        "slow" => vec![
+            Step::working(),
+            Step::sleep(Duration::from_secs(1)),
+            Step::completed(),
+        ],
+        "panics at once" => vec![Step::panic()],
         _ => vec![Step::completed()],
     }
 }
@@ -147,4 +153,72 @@ async fn a_watcher_that_leaves_ends_nothing() {
     assert!(stays.next().await.is_none());
     drop(stays);
     assert_eq!(rig.watchers(), 0);
+}
+
+#[tokio::test]
+async fn a_watcher_whose_reads_fail_is_told_and_the_task_goes_on() {
+    // EX-14, A2A-RPC-23, O-A03
+    let rig = rig(texts);
+    let mut watcher = rig.watch(&stream("silent")).await;
+    let opened = watcher.next().await.unwrap();
+    watcher.next().await.unwrap();
+    rig.break_reads(true);
+    rig.go_on();
+    assert_eq!(
+        watcher.next().await.unwrap(),
+        json!({"jsonrpc": "2.0", "id": "s", "error": {"code": -32603, "message": "Internal error"}})
+    );
+    assert!(watcher.next().await.is_none());
+    rig.break_reads(false);
+    let get = json!({"jsonrpc": "2.0", "id": 2, "method": "GetTask", "params": {"id": opened["result"]["task"]["id"]}});
+    let completed = async {
+        while rig.post(&get.to_string(), &[]).await.json()["result"]["status"]["state"]
+            != "TASK_STATE_COMPLETED"
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), completed)
+        .await
+        .expect("it completes");
+}
+
+#[tokio::test]
+async fn a_panic_before_anything_is_a_failed_task() {
+    // O-J08
+    let rig = rig(texts);
+    let blocking = stream("panics at once").replace("SendStreamingMessage", "SendMessage");
+    let reply = rig.post(&blocking, &[]).await.json();
+    let status = &reply["result"]["task"]["status"];
+    assert_eq!(status["state"], "TASK_STATE_FAILED", "{reply}");
+    assert!(!status.to_string().contains("secret"), "{reply}");
+
+    let mut watcher = rig.watch(&stream("panics at once")).await;
+    let mut last = None;
+    while let Some(event) = watcher.next().await {
+        last = Some(event);
+    }
+    let last = last.unwrap();
+    assert!(last.to_string().contains("TASK_STATE_FAILED"), "{last}");
+    let fine = rig.post(&stream("fine"), &[]).await;
+    assert!(String::from_utf8_lossy(&fine.body).contains("TASK_STATE_COMPLETED"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hundred_calls_wait_for_one_another_not_at_all() {
+    // O-M02
+    let rig = rig(texts);
+    let request = stream("slow").replace("SendStreamingMessage", "SendMessage");
+    let began = tokio::time::Instant::now();
+    let replies = futures_util::future::join_all((0..100).map(|_| rig.post(&request, &[]))).await;
+    assert!(
+        replies.iter().all(
+            |reply| reply.json()["result"]["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
+        )
+    );
+    assert!(
+        began.elapsed() < Duration::from_millis(1_100),
+        "{:?}",
+        began.elapsed()
+    );
 }

@@ -5,9 +5,10 @@ use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -25,7 +26,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
-use crate::names::Names;
+use crate::{flaky_log::FlakyLog, names::Names};
 
 /// One thing that the executor does.
 #[derive(Clone, Debug)]
@@ -38,6 +39,7 @@ pub(crate) enum Step {
     },
     Message(&'static str),
     Wait,
+    Sleep(Duration),
     Fail,
     Panic,
 }
@@ -84,6 +86,10 @@ impl Step {
         Self::Wait
     }
 
+    pub(crate) fn sleep(duration: Duration) -> Self {
+        Self::Sleep(duration)
+    }
+
     pub(crate) fn fail() -> Self {
         Self::Fail
     }
@@ -114,7 +120,7 @@ impl Step {
             Self::Message(text) => context.answer([Part::text(text)]).into(),
             Self::Fail => Failure::internal("secret: out of luck").into(),
             Self::Panic => panic!("secret: as the test asked"),
-            Self::Wait => unreachable!("waited for above"),
+            Self::Wait | Self::Sleep(_) => unreachable!("waited for above"),
         }
     }
 }
@@ -126,6 +132,7 @@ pub(crate) struct Rig {
     service: JsonRpc,
     log: Arc<MemoryLog>,
     gate: Arc<Semaphore>,
+    broken: Arc<AtomicBool>,
     principal: Option<Principal>,
     pub(crate) names: Names,
 }
@@ -164,18 +171,22 @@ pub(crate) fn rig_of(card: &Value, script: Script) -> Rig {
             let gate = Arc::clone(&gate);
             async move {
                 for step in script(first_text(context.message())) {
-                    if matches!(step, Step::Wait) {
-                        gate.acquire().await.unwrap().forget();
-                    } else {
-                        out.emit(step.emission(&context)).await;
+                    match step {
+                        Step::Wait => gate.acquire().await.unwrap().forget(),
+                        Step::Sleep(duration) => tokio::time::sleep(duration).await,
+                        step => {
+                            out.emit(step.emission(&context)).await;
+                        }
                     }
                 }
             }
         })
     };
+    let reads = FlakyLog::new(log.clone());
+    let broken = Arc::clone(&reads.broken);
     let start = "2026-01-15T10:00:00Z".parse().unwrap();
     let server = Server::builder(executor, decode_response(&card.to_string()).unwrap())
-        .log(log.clone())
+        .log(Arc::new(reads))
         .ids(SequentialIds::new())
         .clock(StepClock::new(start, 100))
         .build();
@@ -183,6 +194,7 @@ pub(crate) fn rig_of(card: &Value, script: Script) -> Rig {
         service: JsonRpc::new(server).path("/rpc"),
         log,
         gate,
+        broken,
         principal: None,
         names: Names::default(),
     }
@@ -202,6 +214,7 @@ impl Rig {
             service: self.service.clone(),
             log: self.log.clone(),
             gate: self.gate.clone(),
+            broken: self.broken.clone(),
             principal: Some(Principal::new("user", "issuer", "other")),
             names: Names::default(),
         }
@@ -210,6 +223,11 @@ impl Rig {
     /// Lets one waiting executor go on.
     pub(crate) fn go_on(&self) {
         self.gate.add_permits(1);
+    }
+
+    /// Lets every read of the log fail, or none.
+    pub(crate) fn break_reads(&self, broken: bool) {
+        self.broken.store(broken, Ordering::Relaxed);
     }
 
     /// How many watch a task.
