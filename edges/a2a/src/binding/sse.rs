@@ -70,7 +70,7 @@ impl Events {
 pub(super) fn begin(id: Option<u64>, room: usize) -> Vec<u8> {
     let mut frame = Vec::with_capacity(room + 96);
     if let Some(id) = id {
-        write!(frame, "id: {id}\n").expect("a vector takes everything");
+        writeln!(frame, "id: {id}").expect("a vector takes everything");
     }
     frame.extend_from_slice(b"data: ");
     frame
