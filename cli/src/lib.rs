@@ -1,5 +1,15 @@
 //! The parts of the program `portcullis`: the agents that it puts behind the gate, and
-//! what prints.
+//! what it does with them.
 
+mod args;
+mod call;
+mod complaint;
+mod demo;
 pub mod desk;
 pub mod exec;
+mod gate;
+mod program;
+mod serve;
+mod stop;
+
+pub use self::program::run;

@@ -1,2 +1,7 @@
 //! The program `portcullis`.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    portcullis_cli::run()
+}

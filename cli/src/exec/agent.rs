@@ -180,7 +180,7 @@ async fn turn(
             () = set(&mut gone) => {}
         }
         drop(stdin);
-        Ok(())
+        Ok::<(), Failure>(())
     };
     let listen = async {
         let mut errors = Errors::default();

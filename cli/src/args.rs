@@ -1,0 +1,108 @@
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// Puts an agent behind the gate, or calls one.
+#[derive(Debug, Parser)]
+#[command(name = "portcullis", version, about, long_about = None)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the built-in agent behind a stack of layers, call it over HTTP, and show what
+    /// each layer does.
+    Demo(DemoArgs),
+    /// Serve an agent over A2A.
+    Serve(ServeArgs),
+    /// Send one message to an agent and print its answer as it comes.
+    Call(CallArgs),
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct DemoArgs {
+    /// End after the drive; the exit code is 0 only if every turn came out as said.
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// The directory that the agent answers about.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) listen: String,
+    /// Leave a layer out, to see the drive fail.
+    #[arg(long, value_name = "LAYER", hide = true)]
+    pub(crate) without: Option<Piece>,
+}
+
+/// A layer of the demo's stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Piece {
+    Trace,
+    Concurrency,
+    Budget,
+    Timeout,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ServeArgs {
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: String,
+    /// What answers.
+    #[arg(long)]
+    pub(crate) engine: Engine,
+    /// The directory that `desk` answers about, and in which `exec` runs its program.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// Where tasks live: a file, or `memory`.
+    #[arg(long, value_name = "FILE|memory", default_value = "memory")]
+    pub(crate) store: String,
+    /// The address that callers reach this server at, for the card, if it is another one.
+    #[arg(long, value_name = "URL")]
+    pub(crate) public_url: Option<String>,
+    /// How many turns run at once; more wait.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) turns: u32,
+    /// How many seconds a turn may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) turn_seconds: u64,
+    /// How many tools a turn may call.
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    pub(crate) turn_tools: u64,
+    /// Tell callers what a failing program of `exec` wrote to its standard error.
+    #[arg(long)]
+    pub(crate) show_stderr: bool,
+    /// The program of `exec`, and its arguments.
+    #[arg(last = true, value_name = "PROGRAM ARGS")]
+    pub(crate) program: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// The built-in agent: answers about a directory and does sums. No model, no key.
+    Desk,
+    /// A command-line program: the prompt on its standard input, the answer on its output.
+    Exec,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct CallArgs {
+    /// The address of the agent: where its card is.
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// What to say.
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+    /// Print the frames, one JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Go on in a conversation.
+    #[arg(long, value_name = "ID")]
+    pub(crate) context: Option<String>,
+    /// Answer a task that asked back.
+    #[arg(long, value_name = "ID")]
+    pub(crate) task: Option<String>,
+}

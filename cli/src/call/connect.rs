@@ -1,0 +1,60 @@
+use bytes::Bytes;
+use http_body_util::Full;
+use portcullis_a2a::client::{CallError, Client, Transport, fetch_card};
+use portcullis_net::{ClientError, HttpClient};
+
+use crate::complaint::Complaint;
+
+/// A client of an agent whose card was read.
+pub(crate) struct Connected<T> {
+    pub(crate) client: Client<T>,
+    /// Whether the agent streams.
+    pub(crate) streams: bool,
+}
+
+/// Reads the card at `url` and makes a client of the agent.
+pub(crate) async fn connect(url: &str) -> Result<Connected<impl Transport>, Complaint> {
+    let parsed: http::Uri = url
+        .parse()
+        .map_err(|error| Complaint::usage(format!("{url} is no address: {error}")))?;
+    if !matches!(parsed.scheme_str(), Some("http")) || parsed.authority().is_none() {
+        return Err(Complaint::usage(format!(
+            "{url} is no address that this program can call; say for instance http://127.0.0.1:8080/"
+        )));
+    }
+    let http = HttpClient::<_, Full<Bytes>>::new();
+    let card = fetch_card(&http, url)
+        .await
+        .map_err(|error| complain(url, error))?;
+    let streams = card.capabilities.streaming == Some(true);
+    let client = Client::of_card(http, &card).map_err(|error| {
+        Complaint::unreachable(format!("cannot call the agent at {url}"), error)
+    })?;
+    Ok(Connected { client, streams })
+}
+
+/// What a failed call means to a person.
+pub(crate) fn complain(url: &str, error: CallError) -> Complaint {
+    match error {
+        CallError::Transport(cause) => {
+            let refused = cause
+                .downcast_ref::<ClientError>()
+                .is_some_and(ClientError::is_refused);
+            let what = if refused {
+                format!("nobody listens at {url}; is the server running?")
+            } else {
+                format!("cannot reach {url}")
+            };
+            Complaint::unreachable(what, cause)
+        }
+        CallError::Refused(refusal) => Complaint::failed(format!(
+            "the agent refused: {} ({})",
+            refusal.message(),
+            refusal.reason().unwrap_or("no reason given")
+        )),
+        CallError::Status { .. } | CallError::Protocol(_) => {
+            Complaint::unreachable(format!("{url} is no A2A 1.0 agent"), error)
+        }
+        other => Complaint::unreachable(format!("the call to {url} broke"), other),
+    }
+}

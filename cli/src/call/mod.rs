@@ -1,0 +1,77 @@
+//! One message to an agent, and its answer as it comes.
+
+mod connect;
+mod printer;
+
+use std::{io, process::ExitCode};
+
+use futures_util::StreamExt;
+use portcullis_a2a::{
+    client::CallError,
+    model::{
+        CancelTaskRequest, Message, Part, SendMessageRequest, SendMessageResponse, StreamResponse,
+        TaskState,
+    },
+};
+
+pub(crate) use self::connect::{complain, connect};
+use self::printer::Printer;
+use crate::{args::CallArgs, complaint::Complaint, stop::Stop};
+
+/// Sends the message and prints what comes. Ctrl-C cancels the task.
+pub(crate) async fn run(args: CallArgs) -> Result<ExitCode, Complaint> {
+    let connected = connect(&args.url).await?;
+    let request = SendMessageRequest::new(message(&args));
+    let stop = Stop::on_signals();
+    let mut printer = Printer::new(io::stdout(), args.json);
+    let mut task_id = None;
+    let follow = async {
+        if !connected.streams {
+            let answer = connected.client.send_message(&request).await?;
+            printer.show(&match answer {
+                SendMessageResponse::Task(task) => StreamResponse::Task(task),
+                SendMessageResponse::Message(message) => StreamResponse::Message(message),
+                other => unreachable!("the two answers that there are, not {other:?}"),
+            });
+            return Ok(());
+        }
+        let mut events = connected.client.send_streaming_message(&request).await?;
+        while let Some(event) = events.next().await {
+            let event = event?;
+            task_id = events.task_id().map(str::to_owned);
+            printer.show(&event.response);
+        }
+        Ok::<(), CallError>(())
+    };
+    tokio::select! {
+        followed = follow => followed.map_err(|error| complain(&args.url, error))?,
+        () = stop.asked() => {
+            if let Some(task_id) = task_id {
+                connected
+                    .client
+                    .cancel_task(&CancelTaskRequest::new(task_id))
+                    .await
+                    .map_err(|error| complain(&args.url, error))?;
+            }
+            return Ok(ExitCode::from(130));
+        }
+    }
+    printer.end();
+    match printer.state() {
+        Some(TaskState::Completed | TaskState::InputRequired | TaskState::AuthRequired) | None => {
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(state) => {
+            let why = printer.status_text().unwrap_or("the agent did not say why");
+            Err(Complaint::failed(format!("{}: {why}", state.as_str())))
+        }
+    }
+}
+
+fn message(args: &CallArgs) -> Message {
+    let id = uuid::Uuid::now_v7().to_string();
+    let mut message = Message::user(id, [Part::text(args.text.as_str())]);
+    message.context_id = args.context.clone().unwrap_or_default();
+    message.task_id = args.task.clone().unwrap_or_default();
+    message
+}

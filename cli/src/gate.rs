@@ -1,0 +1,130 @@
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use portcullis::BoxAgent;
+use portcullis_a2a::{
+    binding::JsonRpc,
+    log::TaskLog,
+    model::{AgentCard, AgentInterface, AgentSkill},
+    server::Server,
+};
+use portcullis_sqlite::SqliteLog;
+use tokio::net::TcpListener;
+
+use crate::{complaint::Complaint, stop::Stop};
+
+/// How long turns and connections may take to end after the program was asked to stop.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Where tasks live.
+#[derive(Debug)]
+pub(crate) enum Store {
+    Memory,
+    File(PathBuf),
+}
+
+impl Store {
+    pub(crate) fn from_flag(flag: &str) -> Self {
+        match flag {
+            "memory" => Self::Memory,
+            file => Self::File(file.into()),
+        }
+    }
+
+    fn open(&self) -> Result<Option<Arc<dyn TaskLog>>, Complaint> {
+        match self {
+            Self::Memory => Ok(None),
+            Self::File(path) => match SqliteLog::open(path) {
+                Ok(log) => Ok(Some(Arc::new(log))),
+                Err(error) => Err(Complaint::nothing_to_serve("no store for tasks", error)),
+            },
+        }
+    }
+}
+
+/// An agent behind the gate, on a socket that listens already.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    listener: TcpListener,
+    address: SocketAddr,
+    server: Server,
+}
+
+/// What the card says of an agent.
+#[derive(Debug)]
+pub(crate) struct About {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) examples: Vec<&'static str>,
+    /// Where callers reach it, if not at the address that it listens on.
+    pub(crate) url: Option<String>,
+}
+
+impl Gate {
+    /// Opens the store and the socket, and takes care of tasks that an earlier process
+    /// left behind.
+    pub(crate) async fn open(
+        listen: &str,
+        store: &Store,
+        agent: BoxAgent,
+        about: About,
+    ) -> Result<Self, Complaint> {
+        let listener = portcullis_net::bind(listen)
+            .await
+            .map_err(|error| Complaint::nothing_to_serve("cannot listen", error))?;
+        let address = listener
+            .local_addr()
+            .map_err(|error| Complaint::nothing_to_serve("cannot listen", error))?;
+        let url = about
+            .url
+            .clone()
+            .unwrap_or_else(|| format!("http://{address}/"));
+        let mut builder = Server::agent_builder(agent, card(&url, about));
+        if let Some(log) = store.open()? {
+            builder = builder.log(log);
+        }
+        let server = builder.build();
+        server
+            .recover()
+            .await
+            .map_err(|error| Complaint::nothing_to_serve("cannot read the store", error))?;
+        Ok(Self {
+            listener,
+            address,
+            server,
+        })
+    }
+
+    /// Where it listens.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// Serves until the program is asked to stop, or the future is dropped.
+    pub(crate) async fn serve(self, stop: &Stop) {
+        let http = portcullis_net::Server::new().grace(GRACE).serve(
+            self.listener,
+            JsonRpc::new(self.server.clone()),
+            stop.asked(),
+        );
+        // Both at once: a connection ends when its stream does, and that the server ends.
+        let turns = async {
+            stop.asked().await;
+            self.server.shut_down(GRACE).await;
+        };
+        tokio::join!(http, turns);
+    }
+}
+
+fn card(url: &str, about: About) -> AgentCard {
+    let interface = AgentInterface::json_rpc(url);
+    let mut card = AgentCard::new(about.name.clone(), about.description.clone(), interface);
+    env!("CARGO_PKG_VERSION").clone_into(&mut card.version);
+    let skill = AgentSkill::new("main", about.name, about.description).with_tags(["text"]);
+    card.skills = vec![
+        about
+            .examples
+            .into_iter()
+            .fold(skill, AgentSkill::with_example),
+    ];
+    card
+}

@@ -1,0 +1,52 @@
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::Parser;
+
+use crate::{
+    args::{Args, Command},
+    call,
+    complaint::Complaint,
+    demo, serve,
+};
+
+/// Runs the program with the arguments of the process.
+///
+/// | exit code | |
+/// |---|---|
+/// | 0 | it went well |
+/// | 1 | the turn failed, or the demo did not come out as said |
+/// | 2 | the arguments make no sense |
+/// | 3 | the server cannot be reached, or speaks something else |
+/// | 4 | there is nothing to serve: the address, the store, the directory or the program |
+/// | 130 | interrupted |
+#[must_use]
+pub fn run() -> ExitCode {
+    let args = Args::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return say(&Complaint::nothing_to_serve("no threads to run on", error)),
+    };
+    let done = runtime.block_on(async {
+        match args.command {
+            Command::Demo(args) => demo::run(args).await,
+            Command::Serve(args) => serve::run(args).await,
+            Command::Call(args) => call::run(args).await,
+        }
+    });
+    match done {
+        Ok(code) => code,
+        Err(complaint) => say(&complaint),
+    }
+}
+
+fn say(complaint: &Complaint) -> ExitCode {
+    // Nobody is left to tell when standard error is gone too.
+    let _ = writeln!(io::stderr(), "portcullis: {complaint}");
+    complaint.exit_code()
+}

@@ -1,0 +1,118 @@
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    time::Duration,
+};
+
+use portcullis::BoxAgent;
+use portcullis_layers::{
+    ServiceBuilderExt,
+    budget::{BudgetLayer, Limits, Meter},
+    timeout::TimeoutLayer,
+    trace::TraceLayer,
+};
+use tower::ServiceBuilder;
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    args::{Engine, ServeArgs},
+    complaint::Complaint,
+    desk::Desk,
+    exec::Exec,
+    gate::{About, Gate, Store},
+    stop::Stop,
+};
+
+/// Serves an agent until the program is asked to stop.
+pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_env_filter(filter)
+        .init();
+    let (engine, mut about) = engine(&args)?;
+    about.url.clone_from(&args.public_url);
+    let name = about.name.clone();
+    let agent = ServiceBuilder::new()
+        .catch()
+        .layer(TraceLayer::new().agent(name.as_str()))
+        .concurrency(args.turns as usize)
+        .budget(BudgetLayer::per_turn(Limits::of(
+            Meter::ToolCalls,
+            args.turn_tools,
+        )))
+        .clocks(TimeoutLayer::total(Duration::from_secs(args.turn_seconds)))
+        .conform()
+        .service(engine);
+    let store = Store::from_flag(&args.store);
+    let gate = Gate::open(&args.listen, &store, BoxAgent::new(agent), about).await?;
+    let stop = Stop::on_signals();
+    let said = writeln!(
+        io::stdout(),
+        "{name} is at {url}\nstack: catch, trace, concurrency ({turns} turns), budget ({tools} tools a turn), \
+         timeout ({seconds} s a turn), conform\ntasks: {store}\ntry: portcullis call {url} \"{example}\"",
+        url = gate.url(),
+        turns = args.turns,
+        tools = args.turn_tools,
+        seconds = args.turn_seconds,
+        store = args.store,
+        example = if args.engine == Engine::Desk {
+            "what is 12*34?"
+        } else {
+            "hello"
+        },
+    );
+    // Somebody closed standard output: that is no reason not to serve.
+    drop(said);
+    gate.serve(&stop).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn engine(args: &ServeArgs) -> Result<(BoxAgent, About), Complaint> {
+    match args.engine {
+        Engine::Desk if !args.program.is_empty() => Err(Complaint::usage(
+            "a program goes with --engine exec, not with desk",
+        )),
+        Engine::Desk => Ok((open_desk(&args.dir)?.agent(), about_desk())),
+        Engine::Exec => {
+            let [program, arguments @ ..] = &args.program[..] else {
+                return Err(Complaint::usage(
+                    "which program? put it behind two dashes: --engine exec -- PROGRAM ARGS",
+                ));
+            };
+            let exec = Exec::new(program, arguments)
+                .in_dir(&args.dir)
+                .show_stderr(args.show_stderr);
+            exec.check()
+                .map_err(|error| Complaint::nothing_to_serve("the program cannot be run", error))?;
+            let name = program.to_string_lossy().into_owned();
+            let about = About {
+                description: format!("Passes a message to {name} and answers what that prints."),
+                name,
+                examples: Vec::new(),
+                url: None,
+            };
+            Ok((exec.agent(), about))
+        }
+    }
+}
+
+pub(crate) fn open_desk(dir: &std::path::Path) -> Result<Desk, Complaint> {
+    Desk::open(dir).map_err(|error| {
+        Complaint::nothing_to_serve(format!("no directory {}", dir.display()), error)
+    })
+}
+
+pub(crate) fn about_desk() -> About {
+    About {
+        name: "desk".to_owned(),
+        description: "Answers questions about one directory, and does small sums. Not a model."
+            .to_owned(),
+        examples: vec![
+            "how many lines of Rust are in this directory, and what is that times 12?",
+            "find TODO in src",
+            "what is 12*34, and that in hex?",
+        ],
+        url: None,
+    }
+}

@@ -1,0 +1,289 @@
+//! The program as a person uses it: what it prints, how it ends, what it says when
+//! something is wrong.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+    thread,
+};
+
+use tempfile::TempDir;
+
+fn portcullis() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_portcullis"));
+    command.env_remove("RUST_LOG").stdin(Stdio::null());
+    command
+}
+
+/// A directory with enough files for a scan to be watched.
+fn directory() -> TempDir {
+    let dir = TempDir::new().expect("a directory");
+    for n in 0..20 {
+        let file = dir.path().join(format!("file{n:02}.rs"));
+        fs::write(file, "fn main() {}\n// two lines\n").expect("a file");
+    }
+    dir
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A server that ends with the test.
+struct Served {
+    child: Child,
+    url: String,
+}
+
+impl Served {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = portcullis()
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let mut first = String::new();
+        let out = child.stdout.take().expect("piped");
+        BufReader::new(out)
+            .read_line(&mut first)
+            .expect("it says where it is");
+        let url = first
+            .trim()
+            .rsplit(' ')
+            .next()
+            .expect("an address")
+            .to_owned();
+        assert!(url.starts_with("http://127.0.0.1:"), "{first}");
+        Self { child, url }
+    }
+
+    fn call(&self, arguments: &[&str]) -> Output {
+        run(portcullis().arg("call").arg(&self.url).args(arguments))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn demo(dir: &Path, without: Option<&str>) -> Output {
+    let mut command = portcullis();
+    command.args(["demo", "--once", "--dir"]).arg(dir);
+    if let Some(layer) = without {
+        command.args(["--without", layer]);
+    }
+    run(&mut command)
+}
+
+#[test]
+fn the_demo_comes_out_as_said() {
+    let dir = directory();
+    let done = demo(dir.path(), None);
+    let said = text(&done.stdout);
+    assert!(done.status.success(), "{said}\n{}", text(&done.stderr));
+    for line in [
+        "I count 40 lines of Rust (20 files).",
+        "40 * 12 = 480.",
+        "budget      cut the turn after 3 tools",
+        "concurrency refused: ",
+        "task        CANCELED",
+        "engine      stood still ",
+        "trace       failed (timeout), ",
+        "all turns came out as said",
+    ] {
+        assert!(said.contains(line), "no {line:?} in\n{said}");
+    }
+}
+
+/// Ruling "The demo": it fails when any one layer is taken out.
+#[test]
+fn the_demo_fails_without_any_one_layer() {
+    let runs = ["trace", "concurrency", "budget", "timeout"].map(|layer| {
+        thread::spawn(move || {
+            let dir = directory();
+            (layer, demo(dir.path(), Some(layer)))
+        })
+    });
+    for run in runs {
+        let (layer, done) = run.join().expect("it does not panic");
+        let said = text(&done.stdout);
+        assert_eq!(done.status.code(), Some(1), "without {layer}:\n{said}");
+        assert!(
+            said.contains(&format!("not as said: {layer}: ")),
+            "without {layer}:\n{said}"
+        );
+    }
+}
+
+#[test]
+fn a_question_is_answered_over_http() {
+    let dir = directory();
+    let store = dir.path().join("tasks.sqlite");
+    let store = store.to_str().expect("a path of ASCII");
+    let dir = dir.path().to_str().expect("a path of ASCII");
+    let served = Served::start(&["--engine", "desk", "--dir", dir, "--store", store]);
+    let answer = served.call(&["what is 12*34, and that in hex?"]);
+    assert!(answer.status.success(), "{}", text(&answer.stderr));
+    assert_eq!(
+        text(&answer.stdout),
+        "12 * 34 = 408.\n408 in hexadecimal is 0x198.\n"
+    );
+
+    let frames = served.call(&["--json", "what is 1+1?"]);
+    let lines = text(&frames.stdout);
+    let states: Vec<&str> = lines
+        .lines()
+        .filter(|line| line.contains("\"state\""))
+        .filter_map(|line| line.split("TASK_STATE_").nth(1)?.split('"').next())
+        .collect();
+    assert_eq!(states, ["SUBMITTED", "WORKING", "COMPLETED"], "{lines}");
+    for line in lines.lines() {
+        serde_json::from_str::<serde_json::Value>(line).expect("each line is JSON");
+    }
+}
+
+#[test]
+fn a_failed_turn_is_exit_code_one_and_says_why() {
+    let served = Served::start(&["--engine", "exec", "--", "sh", "-c", "echo half; exit 3"]);
+    let answer = served.call(&["hello"]);
+    assert_eq!(answer.status.code(), Some(1));
+    assert_eq!(text(&answer.stdout), "half\n");
+    let why = text(&answer.stderr);
+    assert!(why.starts_with("portcullis: TASK_STATE_FAILED: "), "{why}");
+    assert!(why.contains('3'), "it says with which code: {why}");
+}
+
+#[test]
+fn any_program_is_an_agent() {
+    let served = Served::start(&["--engine", "exec", "--", "tr", "a-z", "A-Z"]);
+    let answer = served.call(&["shout"]);
+    assert!(answer.status.success(), "{}", text(&answer.stderr));
+    assert_eq!(text(&answer.stdout), "SHOUT\n");
+}
+
+/// Runs the program, which cannot do what it is asked: code and what it said.
+fn refused(arguments: &[&str]) -> (Option<i32>, String) {
+    let done = run(portcullis().args(arguments));
+    (done.status.code(), text(&done.stderr))
+}
+
+#[test]
+fn a_port_in_use_is_said() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let (code, said) = refused(&["serve", "--engine", "desk", "--listen", &address]);
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains(&address) && said.contains("in use"), "{said}");
+}
+
+#[test]
+fn a_refused_connection_is_said() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", free.local_addr().expect("an address"));
+    drop(free);
+    let (code, said) = refused(&["call", &url, "hello"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains(&format!("nobody listens at {url}")), "{said}");
+}
+
+#[test]
+fn a_wrong_address_is_said() {
+    for url in ["desk", "ftp://127.0.0.1/", "http://", "http://[::1"] {
+        let (code, said) = refused(&["call", url, "hello"]);
+        assert_eq!(code, Some(2), "{url}: {said}");
+        assert!(said.contains(url), "{said}");
+    }
+}
+
+#[test]
+fn a_server_that_is_no_agent_is_said() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    let web = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a caller");
+        let mut line = String::new();
+        BufReader::new(&stream)
+            .read_line(&mut line)
+            .expect("a request");
+        let page = "<html>hello</html>";
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\r\n{page}",
+            page.len()
+        )
+        .expect("an answer");
+        line
+    });
+    let (code, said) = refused(&["call", &url, "hello"]);
+    assert!(
+        web.join()
+            .expect("it answered")
+            .contains("/.well-known/agent-card.json")
+    );
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("no A2A 1.0 agent"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let (code, said) = refused(&["serve", "--engine", "model"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("desk") && said.contains("exec"),
+        "it names the engines: {said}"
+    );
+
+    let (code, said) = refused(&["serve", "--engine", "exec"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("which program?"), "{said}");
+
+    let (code, said) = refused(&["serve", "--engine", "exec", "--", "no-such-program-here"]);
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("no-such-program-here"), "{said}");
+
+    let (code, said) = refused(&["serve", "--engine", "desk", "--dir", "/no/such/directory"]);
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("/no/such/directory"), "{said}");
+
+    let store = [
+        "serve",
+        "--engine",
+        "desk",
+        "--listen",
+        "127.0.0.1:0",
+        "--store",
+        "/no/such/dir/t",
+    ];
+    let (code, said) = refused(&store);
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("/no/such/dir/t"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn it_stops_when_it_is_asked_to() {
+    let mut served = Served::start(&["--engine", "exec", "--", "sleep", "30"]);
+    let mut call = portcullis()
+        .args(["call", &served.url, "sleep"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let pid = rustix::process::Pid::from_child(&served.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    let status = served.child.wait().expect("it ends");
+    assert!(status.success(), "{status}");
+    call.wait().expect("its caller ends too");
+}
