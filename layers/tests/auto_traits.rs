@@ -1,0 +1,70 @@
+//! What sits in a server's state is `Clone + Send + Sync`, and a turn is `Send`.
+
+use std::{fmt::Debug, time::Duration};
+
+use portcullis::{Agent, BoxAgent, Scope};
+use portcullis_layers::{
+    budget::{BudgetLayer, Limits, MemoryLedger, Meter},
+    catch::CatchLayer,
+    concurrency::ConcurrencyLayer,
+    conform::ConformLayer,
+    optional::OptionalLayer,
+    passthrough::PassthroughLayer,
+    raise::{Raise, RaiseLayer},
+    retry::RetryLayer,
+    stock::StockLayer,
+    timeout::TimeoutLayer,
+    trace::TraceLayer,
+};
+use tower::{Layer, layer::util::Identity};
+
+fn layer<L>(layer: L)
+where
+    L: Layer<BoxAgent> + Clone + Debug + Send + Sync + 'static,
+    L::Service: Agent<Response: Debug + Send + 'static, Future: Send + 'static>
+        + Clone
+        + Debug
+        + Send
+        + Sync
+        + 'static,
+{
+    drop(layer);
+}
+
+#[test]
+fn layers_services_and_streams() {
+    layer(CatchLayer::new());
+    layer(ConformLayer::new());
+    layer(TraceLayer::new());
+    layer(TimeoutLayer::idle(Duration::from_secs(1)));
+    layer(ConcurrencyLayer::new(1));
+    layer(ConcurrencyLayer::keyed(
+        1,
+        by_session as fn(&Scope) -> String,
+    ));
+    layer(BudgetLayer::per_session(
+        MemoryLedger::new(),
+        Limits::of(Meter::Tokens, 1),
+    ));
+    layer(RetryLayer::new(1));
+    layer(PassthroughLayer::new(Identity::new()));
+    layer(StockLayer::new(Identity::new()));
+    layer(OptionalLayer::new(Some(CatchLayer::new())));
+}
+
+#[test]
+fn raise_is_no_agent_and_as_good() {
+    fn good<T: Clone + Debug + Send + Sync + 'static>(_: T) {}
+    fn future<S: tower::Service<R, Future: Send, Response: Send>, R>(_: &S) {}
+    good(RaiseLayer::new());
+    let raise = |agent: BoxAgent| {
+        let raise: Raise<BoxAgent> = RaiseLayer::new().layer(agent);
+        future(&raise);
+        good(raise);
+    };
+    let _ = raise;
+}
+
+fn by_session(scope: &Scope) -> String {
+    scope.session().to_owned()
+}
