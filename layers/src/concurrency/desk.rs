@@ -69,7 +69,7 @@ impl<K: Clone + Eq + Hash> Desk<K> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {
-        // The counters are changed together, without anybody's code in between.
+        // Whatever may panic in there, a key's code, comes before the counters change.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -83,8 +83,9 @@ impl<K: Clone + Eq + Hash> Desk<K> {
         if !free {
             return None;
         }
-        state.held += 1;
+        // The key first: to clone and hash it is somebody's code, and may panic.
         state.keys.entry(key.clone()).or_default().held += 1;
+        state.held += 1;
         drop(state);
         Some(Permit {
             desk: Arc::clone(self),
