@@ -7,8 +7,7 @@ use portcullis::{
     ImageRef, InsertError, Json, Principal, Prompt, Retrying, Scope, Text, Thinking, ToolEnded,
     ToolStarted, TurnRecord, TurnSummary, Usage, UsageSink, UsageSource, UsageTally,
     views::{
-        Artifact, ArtifactContent, AuthRequired, Budget, Citation, Context, FollowUp,
-        InputRequired,
+        Artifact, ArtifactContent, AuthRequired, Budget, Citation, Context, FollowUp, InputRequired,
     },
 };
 

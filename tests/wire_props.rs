@@ -129,10 +129,7 @@ fn object(known: Vec<Pair>) -> impl Strategy<Value = String> {
         })
 }
 
-fn member(
-    known: &'static str,
-    value: impl Strategy<Value = String> + 'static,
-) -> Pair {
+fn member(known: &'static str, value: impl Strategy<Value = String> + 'static) -> Pair {
     (name(known), value).boxed()
 }
 

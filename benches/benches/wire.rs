@@ -30,7 +30,9 @@ enum Naive {
 
 fn corpus() -> [(&'static str, String); 4] {
     let rows: Vec<_> = (0..20)
-        .map(|row| format!(r#"{{"id":{row},"name":"row {row}","score":{row}.50,"tags":["a","b"]}}"#))
+        .map(|row| {
+            format!(r#"{{"id":{row},"name":"row {row}","score":{row}.50,"tags":["a","b"]}}"#)
+        })
         .collect();
     [
         ("text", r#"{"type":"text","delta":"hello"}"#.into()),
