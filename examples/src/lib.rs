@@ -7,3 +7,8 @@ pub use self::{
     echo::{card, echo_server},
     listen::{address, say, until_stopped},
 };
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
