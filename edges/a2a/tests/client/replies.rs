@@ -90,7 +90,7 @@ async fn a_reply_has_a_result_or_an_error() {
 
 #[tokio::test]
 async fn other_answers_to_a_streaming_call_are_told() {
-    // O-S09
+    // O-S09, O-D08: an error each, and nobody waits.
     let error = Fake::new(503, "text/html", vec!["<h1>busy</h1>".into()])
         .stream()
         .await

@@ -26,6 +26,19 @@ fn texts(text: &str) -> Vec<Step> {
             Step::sleep(Duration::from_secs(1)),
             Step::completed(),
         ],
+        "much" => [Step::working(), Step::wait()]
+            .into_iter()
+            .chain((0..5_000).map(|number| {
+                let text = number.to_string();
+                let chunk = json!({"artifactId": "a-1", "parts": [{"text": text}]}).to_string();
+                if number == 0 {
+                    Step::artifact(&chunk)
+                } else {
+                    Step::append(&chunk, false)
+                }
+            }))
+            .chain([Step::completed()])
+            .collect(),
         "panics at once" => vec![Step::panic()],
         _ => vec![Step::completed()],
     }
@@ -58,7 +71,7 @@ async fn comments_while_nothing_happens() {
 
 #[tokio::test]
 async fn one_line_a_frame_whatever_passes_through() {
-    // O-W11, A2A-RPC-19
+    // O-W11, O-S08, A2A-RPC-18, A2A-RPC-19
     let rig = rig(texts);
     let response = rig.post(&stream("breaks"), &[]).await;
     let text = String::from_utf8(response.body.to_vec()).unwrap();
@@ -221,4 +234,28 @@ async fn a_hundred_calls_wait_for_one_another_not_at_all() {
         "{:?}",
         began.elapsed()
     );
+}
+
+#[tokio::test]
+async fn a_watcher_that_does_not_read_misses_nothing_and_holds_up_nobody() {
+    // O-M01, A2A-OP-66, ruling 17
+    let rig = rig(texts);
+    let mut fast = rig.watch(&stream("much")).await;
+    let opened = fast.next().await.unwrap();
+    let id = &opened["result"]["task"]["id"];
+    let subscribe =
+        json!({"jsonrpc": "2.0", "id": "s", "method": "SubscribeToTask", "params": {"id": id}})
+            .to_string();
+    let mut slow = rig.watch_after(&subscribe, "1").await;
+    let mut seen = vec![opened];
+    rig.go_on();
+    while let Some(event) = fast.next().await {
+        seen.push(event);
+    }
+    assert_eq!(seen.len(), 5_003);
+    let mut late = Vec::new();
+    while let Some(event) = slow.next().await {
+        late.push(event);
+    }
+    assert_eq!(late[1..], seen[1..]);
 }
