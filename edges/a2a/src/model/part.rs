@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer, de::MapAccess, ser::SerializeMap};
 
 use super::{
     Metadata,
-    decode::{Bytes, Context, Field, Member, Object, Plain, read_slot},
+    decode::{self, Bytes, Context, Field, Member, Object, Plain, read_slot},
 };
 
 /// A piece of a message or an artifact: exactly one content.
@@ -115,6 +115,12 @@ impl Part {
     #[must_use]
     pub fn encode_base64(bytes: &[u8]) -> String {
         STANDARD.encode(bytes)
+    }
+
+    /// The bytes of base64: either alphabet, with or without padding.
+    #[must_use]
+    pub fn decode_base64(base64: &str) -> Option<Vec<u8>> {
+        decode::decode_base64(base64)
     }
 }
 

@@ -25,9 +25,10 @@ pub(super) async fn run(server: WeakServer) {
         // What failed is logged where it failed, and comes again.
         let _again = recover(&live).await;
         retry_left_behind(&live).await;
-        retain(&live).await;
         drop(live);
         tokio::time::sleep(server.pause).await;
+        let Some(live) = server.upgrade() else { return };
+        retain(&live).await;
     }
 }
 
@@ -133,7 +134,9 @@ async fn retry_left_behind(server: &Server) {
 }
 
 async fn retain(server: &Server) {
-    if let Err(error) = server.core().log.retain(SystemTime::now()).await {
+    // By the clock that the statuses were stamped with.
+    let now = SystemTime::from(server.core().clock.now());
+    if let Err(error) = server.core().log.retain(now).await {
         tracing::warn!(%error, "old tasks could not be let go");
     }
 }

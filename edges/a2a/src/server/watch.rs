@@ -174,17 +174,16 @@ impl Frames {
         }
     }
 
-    /// A task as it stood at a place, then what comes after it.
-    pub(super) fn task(seq: Seq, task: Task, watch: Watch, ends_at_input: bool) -> Self {
-        let ends = ends(task.status.state, false);
+    /// A task as it stood at a place, then what comes after it, if anything can.
+    pub(super) fn task(seq: Seq, task: Task, watch: Option<Watch>, ends_at_input: bool) -> Self {
         let frame = Frame::new(Some(seq), &StreamResponse::Task(task));
-        let rest = Rest {
+        let rest = watch.map(|watch| Rest {
             watch,
             ends_at_input,
-        };
+        });
         Self {
             first: Some(frame),
-            rest: (!ends).then(|| Box::new(rest)),
+            rest: rest.map(Box::new),
         }
     }
 }
@@ -223,7 +222,8 @@ impl Stream for Frames {
     }
 }
 
-const fn ends(state: TaskState, at_input: bool) -> bool {
+/// Whether a stream ends with this state.
+pub(super) const fn ends(state: TaskState, at_input: bool) -> bool {
     state.is_terminal() || (at_input && matches!(state, TaskState::InputRequired))
 }
 

@@ -22,7 +22,7 @@ pub(super) use self::{
     context::Context,
     kind::{Id, Kind, Length, PageSize, PageToken, Plain, WebhookUrl},
     object::{Field, Object, read_object, read_slot},
-    scalar::{Bytes, read_raw},
+    scalar::{Bytes, decode_base64, read_raw},
     text::one_line,
     wire::{Blank, Member, Read, Wire},
 };

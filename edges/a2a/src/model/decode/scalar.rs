@@ -82,13 +82,18 @@ pub(crate) struct Bytes(pub(crate) Vec<u8>);
 
 scalar!(Bytes, |raw| {
     let text = string_of(raw).ok_or("must be a string of base64")?;
+    decode_base64(&text).map(Bytes).ok_or("must be base64")
+});
+
+/// The bytes of base64: either alphabet, padding or not (A2A-DATA-7).
+pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let engine = if text.contains(['-', '_']) {
         &ANY_URL_SAFE
     } else {
         &ANY_STANDARD
     };
-    engine.decode(text).map(Bytes).map_err(|_| "must be base64")
-});
+    engine.decode(text).ok()
+}
 
 const ANY_PADDING: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);

@@ -1,13 +1,15 @@
 use std::time::Duration;
 
-use portcullis::{AgentEvent, Extension, Json};
-use serde::Deserialize;
+use portcullis::{
+    AgentEvent, Extension, Json,
+    views::{self, ArtifactContent, AuthRequired, InputRequired},
+};
 
 use super::events_extension::event_metadata;
 use crate::{
     model::{
         Artifact, Message, Part, TaskArtifactUpdateEvent, TaskState, TaskStatus,
-        TaskStatusUpdateEvent, decode_response,
+        TaskStatusUpdateEvent,
     },
     server::Emission,
 };
@@ -51,20 +53,23 @@ impl Default for Coalescing {
 /// | the first one, and the next after `auth_required` | WORKING |
 /// | `text` | the answer's artifact, or more of it |
 /// | `thinking`, tools, `retrying`, `usage`, unknown | WORKING with the event as metadata, if the [extension](super::EVENTS_EXTENSION) is active; else nothing |
-/// | `artifact` with the members of an artifact | that artifact |
-/// | `auth_required` with a `text` | AUTH_REQUIRED, at once |
-/// | `input_required` with a `text` | INPUT_REQUIRED instead of COMPLETED |
+/// | `artifact` | that artifact, or more of it |
+/// | `auth_required` | AUTH_REQUIRED, at once |
+/// | `input_required` | INPUT_REQUIRED with the question, instead of COMPLETED |
 /// | `completed` | the data, if any, as an artifact; COMPLETED |
 /// | `failed` | a failure, which the server judges |
 #[derive(Debug)]
 pub struct Reducer {
-    /// Artifacts that the task had before.
-    artifacts_before: usize,
+    /// How many artifacts the task has, so that a new id is one more.
+    artifacts: usize,
+    /// Artifacts that the agent named itself.
+    named: Vec<String>,
+    /// The artifact of the answer, once some of it went out.
+    answer_id: Option<String>,
     shows_events: bool,
     coalescing: Coalescing,
     /// Text that has not gone out.
     text: String,
-    text_went_out: bool,
     is_working: bool,
     question: Option<Message>,
     open_tools: Vec<String>,
@@ -75,11 +80,12 @@ impl Reducer {
     #[must_use]
     pub const fn new(artifacts_before: usize, shows_events: bool, coalescing: Coalescing) -> Self {
         Self {
-            artifacts_before,
+            artifacts: artifacts_before,
+            named: Vec::new(),
+            answer_id: None,
             shows_events,
             coalescing,
             text: String::new(),
-            text_went_out: false,
             is_working: false,
             question: None,
             open_tools: Vec::new(),
@@ -98,7 +104,7 @@ impl Reducer {
             AgentEvent::Text(text) => {
                 self.work(out);
                 self.text.push_str(text.delta());
-                let is_first = !self.text_went_out;
+                let is_first = self.answer_id.is_none();
                 if is_first || self.text.len() >= self.coalescing.bytes {
                     self.flush(out);
                 }
@@ -140,44 +146,45 @@ impl Reducer {
             return;
         }
         let text = std::mem::take(&mut self.text);
-        let artifact = Artifact::text(self.answer_id(), text);
+        let append = self.answer_id.is_some();
+        let id = match self.answer_id.clone() {
+            Some(id) => id,
+            None => self.next_id(),
+        };
+        let artifact = Artifact::text(id.clone(), text);
+        self.answer_id = Some(id);
         let mut event = TaskArtifactUpdateEvent::new("", "", artifact);
-        event.append = self.text_went_out;
+        event.append = append;
         event.last_chunk = last;
-        self.text_went_out = true;
         out.push(Emission::merging(event));
     }
 
     fn extend(&mut self, extension: &Extension, out: &mut Vec<Emission>) {
-        match extension.type_name() {
-            "artifact" => {
-                if let Ok(artifact) = decode_response::<Artifact>(extension.json().as_str())
-                    && !artifact.artifact_id.is_empty()
-                    && !artifact.parts.is_empty()
-                {
-                    self.work(out);
-                    self.flush(out);
-                    out.push(artifact.into());
-                    return;
-                }
-            }
-            "auth_required" => {
-                self.flush(out);
-                let wish =
-                    Wish::of(extension).unwrap_or_else(|| "Authorization is required.".into());
-                out.push(status(TaskState::AuthRequired, Some(wish)).into());
-                // The next event says that the agent works again (ruling 20).
-                self.is_working = false;
-                return;
-            }
-            "input_required" => {
-                self.work(out);
-                self.flush(out);
-                let wish = Wish::of(extension).unwrap_or_else(|| "More input is required.".into());
-                self.question = Some(Message::agent_text(wish));
-                return;
-            }
-            _ => {}
+        // A view that does not decode is an event like any other that nobody knows.
+        if let Some(Ok(artifact)) = extension.view::<views::Artifact>()
+            && let Some(event) = self.artifact(artifact)
+        {
+            self.work(out);
+            self.flush(out);
+            out.push(event.into());
+            return;
+        }
+        if let Some(Ok(wish)) = extension.view::<AuthRequired>() {
+            self.flush(out);
+            let text = match wish.url {
+                Some(url) => format!("{} {url}", wish.details),
+                None => wish.details,
+            };
+            out.push(status(TaskState::AuthRequired, Some(text)).into());
+            // The next event says that the agent works again (ruling 20).
+            self.is_working = false;
+            return;
+        }
+        if let Some(Ok(wish)) = extension.view::<InputRequired>() {
+            self.work(out);
+            self.flush(out);
+            self.question = Some(Message::agent_text(wish.question));
+            return;
         }
         self.work(out);
         self.flush(out);
@@ -188,7 +195,7 @@ impl Reducer {
         self.close(out);
         if let Some(data) = data {
             let part = Part::data(data).with_media_type("application/json");
-            let artifact = Artifact::new(self.data_id(), [part]);
+            let artifact = Artifact::new(self.next_id(), [part]);
             out.push(TaskArtifactUpdateEvent::new("", "", artifact).last().into());
         }
         let end = match self.question.take() {
@@ -226,25 +233,33 @@ impl Reducer {
         }
     }
 
-    fn answer_id(&self) -> String {
-        format!("a-{}", self.artifacts_before + 1)
+    /// An artifact that the agent makes beside its answer. `None` if its bytes are no
+    /// base64.
+    fn artifact(&mut self, view: views::Artifact) -> Option<TaskArtifactUpdateEvent> {
+        let mut part = match view.content {
+            ArtifactContent::Text(text) => Part::text(text),
+            ArtifactContent::Raw(base64) => Part::raw(Part::decode_base64(&base64)?),
+            ArtifactContent::Url(url) => Part::url(url),
+            ArtifactContent::Data(data) => Part::data(data),
+            // A content that came after this was written.
+            _ => return None,
+        };
+        part.media_type = view.mime_type.unwrap_or_default();
+        let mut artifact = Artifact::new(view.id, [part]);
+        artifact.name = view.name.unwrap_or_default();
+        if !self.named.contains(&artifact.artifact_id) {
+            self.named.push(artifact.artifact_id.clone());
+            self.artifacts += 1;
+        }
+        let mut event = TaskArtifactUpdateEvent::new("", "", artifact);
+        event.append = view.append.unwrap_or(false);
+        event.last_chunk = view.last.unwrap_or(false);
+        Some(event)
     }
 
-    fn data_id(&self) -> String {
-        format!("a-{}", self.artifacts_before + 2)
-    }
-}
-
-/// What `input_required` and `auth_required` hold.
-#[derive(Deserialize)]
-struct Wish {
-    text: String,
-}
-
-impl Wish {
-    fn of(extension: &Extension) -> Option<String> {
-        let wish = extension.json().decode::<Self>().ok()?;
-        Some(wish.text).filter(|text| !text.is_empty())
+    fn next_id(&mut self) -> String {
+        self.artifacts += 1;
+        format!("a-{}", self.artifacts)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
         context::Asked,
         runner::{Opening, Opens, Turn},
         session::session_key,
-        watch::{Ended, Watch},
+        watch::{Ended, Watch, ends},
     },
 };
 
@@ -29,6 +29,8 @@ enum Sent {
         key: TaskKey,
         seq: Seq,
         task: Arc<Task>,
+        /// Whether it is over already, or waits for its caller.
+        settled: bool,
     },
     /// The whole answer.
     Message(Message),
@@ -43,14 +45,12 @@ impl Server {
     ) -> Result<SendMessageResponse, Error> {
         let history = history_length(request.history_length());
         let immediately = request.returns_immediately();
-        let (key, seq, task) = match self.send(standing, request, immediately).await? {
+        let mut task = match self.send(standing, request, immediately).await? {
             Sent::Message(message) => return Ok(SendMessageResponse::Message(message)),
-            Sent::Task { key, seq, task } => (key, seq, task),
-        };
-        let mut task = if immediately {
-            Arc::unwrap_or_clone(task)
-        } else {
-            self.wait_for(key, seq).await?
+            Sent::Task {
+                key, seq, settled, ..
+            } if !immediately && !settled => self.wait_for(key, seq).await?,
+            Sent::Task { task, .. } => Arc::unwrap_or_clone(task),
         };
         task.limit_history(history);
         Ok(SendMessageResponse::Task(task))
@@ -65,12 +65,19 @@ impl Server {
         let history = history_length(request.history_length());
         Ok(match self.send(standing, request, false).await? {
             Sent::Message(message) => Frames::message(message),
-            Sent::Task { key, seq, task } => {
+            Sent::Task {
+                key,
+                seq,
+                task,
+                settled,
+            } => {
                 let mut task = Arc::unwrap_or_clone(task);
                 task.limit_history(history);
+                let at_input = self.streams_end_at_input();
+                let over = settled && ends(task.status.state, at_input);
                 let lost = self.lost(&key);
-                let watch = Watch::new(self.shared_core(), key, seq, lost);
-                Frames::task(seq, task, watch, self.streams_end_at_input())
+                let watch = (!over).then(|| Watch::new(self.shared_core(), key, seq, lost));
+                Frames::task(seq, task, watch, at_input)
             }
         })
     }
@@ -82,8 +89,7 @@ impl Server {
         let settled = async {
             loop {
                 let record = watch.next().await?;
-                let state = record.state();
-                if state.is_some_and(|state| state.is_terminal() || state.is_interrupted()) {
+                if record.state().is_some_and(is_settled) {
                     return Ok(());
                 }
             }
@@ -129,7 +135,7 @@ impl Server {
         request.message.task_id.clone_from(&task_id);
         let key = TaskKey::new(standing.owner.clone(), task_id.as_str());
         let opening = self.start(key.clone(), standing, request, None, immediately)?;
-        opened(key, opening).await
+        opened(key, opening, true).await
     }
 
     /// A message to a task that is there.
@@ -206,7 +212,8 @@ impl Server {
             seq,
         };
         let opening = self.start(key.clone(), standing, request, Some(continued), immediately)?;
-        opened(key, opening).await
+        // What the task waited for before this turn says nothing of it.
+        opened(key, opening, false).await
     }
 
     /// Runs a turn.
@@ -321,6 +328,7 @@ impl Server {
             Ok(Some(snapshot)) => Ok(Sent::Task {
                 key: key.clone(),
                 seq: snapshot.seq(),
+                settled: is_settled(snapshot.task().status.state),
                 task: Arc::new(snapshot.into_task()),
             }),
             Ok(None) => Err(Error::task_not_found(key.id())),
@@ -329,13 +337,24 @@ impl Server {
     }
 }
 
+/// Whether a call that waits for a task is answered.
+const fn is_settled(state: TaskState) -> bool {
+    state.is_terminal() || state.is_interrupted()
+}
+
 /// What a turn begins with.
 async fn opened(
     key: TaskKey,
     opening: oneshot::Receiver<Result<Opening, Error>>,
+    is_new: bool,
 ) -> Result<Sent, Error> {
     match opening.await {
-        Ok(Ok(Opening::Task(seq, task))) => Ok(Sent::Task { key, seq, task }),
+        Ok(Ok(Opening::Task(seq, task))) => Ok(Sent::Task {
+            key,
+            seq,
+            settled: is_new && is_settled(task.status.state),
+            task,
+        }),
         Ok(Ok(Opening::Message(message))) => Ok(Sent::Message(message)),
         Ok(Err(error)) => Err(error),
         Err(_) => Err(Error::internal("the turn is gone")),

@@ -29,7 +29,9 @@ impl Server {
             _ => snapshot,
         };
         let seq = from.seq();
-        let watch = Watch::new(self.shared_core(), key.clone(), seq, self.lost(&key));
+        let over = from.task().status.state.is_terminal();
+        let lost = self.lost(&key);
+        let watch = (!over).then(|| Watch::new(self.shared_core(), key, seq, lost));
         Ok(Frames::task(seq, from.into_task(), watch, false))
     }
 

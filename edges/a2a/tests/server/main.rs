@@ -1,0 +1,13 @@
+//! The operations, without any wire.
+#![cfg(feature = "server")]
+
+mod agent;
+mod failure_table;
+mod goldens;
+mod isolation;
+mod life_cycle;
+mod log_faults;
+mod reducer;
+mod refusals;
+mod state_machine;
+mod support;
