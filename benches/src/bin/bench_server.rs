@@ -97,9 +97,13 @@ fn by_agent(work: Work, interval: Duration, card: AgentCard) -> Server {
         }
         Ok(())
     });
-    let coalescing = Coalescing {
-        interval,
-        ..Coalescing::default()
+    let coalescing = if interval.is_zero() {
+        Coalescing::NONE
+    } else {
+        Coalescing {
+            interval,
+            ..Coalescing::default()
+        }
     };
     Server::agent_builder(agent, card)
         .coalescing(coalescing)
