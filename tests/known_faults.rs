@@ -1,0 +1,105 @@
+//! `docs/known-faults.md` is complete and names tests that exist.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// How many faults of each class there are.
+const CLASSES: [(&str, usize); 14] = [
+    ("W", 13),
+    ("J", 9),
+    ("S", 10),
+    ("L", 18),
+    ("H", 7),
+    ("P", 12),
+    ("A", 6),
+    ("D", 8),
+    ("M", 7),
+    ("C", 8),
+    ("G", 6),
+    ("V", 5),
+    ("R", 5),
+    ("B", 16),
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn rows() -> Vec<(String, String)> {
+    let page = fs::read_to_string(root().join("docs/known-faults.md")).expect("the page is there");
+    let rows = page
+        .lines()
+        .filter(|line| line.starts_with("| O-"))
+        .map(|line| {
+            let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
+            assert_eq!(cells.len(), 3, "a row has three cells: {line}");
+            (cells[0].to_owned(), cells[2].to_owned())
+        });
+    rows.collect()
+}
+
+/// All Rust source below a folder.
+fn read_source(folder: &Path, source: &mut String) {
+    for entry in fs::read_dir(folder).expect("the folder can be read") {
+        let path = entry.expect("the entry can be read").path();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if path.is_dir()
+            && !name.starts_with('.')
+            && !name.starts_with("target")
+            && name != "node_modules"
+        {
+            read_source(&path, source);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            source.push_str(&fs::read_to_string(&path).expect("the file can be read"));
+        }
+    }
+}
+
+#[test]
+fn every_fault_has_a_row() {
+    let expected: BTreeSet<String> = CLASSES
+        .iter()
+        .flat_map(|(class, count)| (1..=*count).map(move |n| format!("O-{class}{n:02}")))
+        .collect();
+    assert_eq!(expected.len(), 130);
+    let found: BTreeSet<String> = rows().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn every_row_names_a_test_that_exists_or_an_issue() {
+    let mut source = String::new();
+    read_source(&root(), &mut source);
+    for (id, shown_by) in rows() {
+        let tests: Vec<&str> = shown_by.split('`').skip(1).step_by(2).collect();
+        let issue = shown_by.contains("issue ");
+        assert!(
+            issue || !tests.is_empty(),
+            "{id}: neither a test nor an issue: {shown_by}"
+        );
+        for test in tests {
+            let name = test.rsplit("::").next().expect("split gives at least one");
+            assert!(
+                source.contains(&format!("fn {name}(")),
+                "{id}: there is no test {test}"
+            );
+        }
+    }
+}
+
+/// O-M07: what only runs in a debug build may have a side effect that a release build
+/// misses.
+#[test]
+fn nothing_is_left_out_of_a_release_build() {
+    let mut source = String::new();
+    read_source(&root(), &mut source);
+    for word in [concat!("debug_", "assert"), concat!("debug_", "assertions")] {
+        assert!(!source.contains(word), "{word} is in the source");
+    }
+}
