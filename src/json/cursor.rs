@@ -31,14 +31,17 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0 }
     }
 
+    #[inline]
     pub(super) const fn at(&self) -> usize {
         self.at
     }
 
+    #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    #[inline]
     pub(super) fn space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
@@ -46,6 +49,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Steps over a byte, if it is the one that comes.
+    #[inline]
     pub(super) fn take(&mut self, byte: u8) -> bool {
         let here = self.peek() == Some(byte);
         self.at += usize::from(here);
@@ -77,29 +81,57 @@ impl<'a> Cursor<'a> {
 
     /// A name and its colon; the cursor stands before the value.
     pub(super) fn name(&mut self) -> Result<Quoted<'a>, Fault> {
-        self.space();
-        if self.peek() != Some(b'"') {
-            return Err(self.fault("the name of a member"));
-        }
+        self.before_name()?;
         let name = self.string()?;
-        self.space();
-        self.expect(b':', "`:`")?;
+        self.after_name()?;
         Ok(name)
     }
 
+    #[inline]
+    fn skip_name(&mut self) -> Result<(), Fault> {
+        self.before_name()?;
+        self.skip_string()?;
+        self.after_name()
+    }
+
+    #[inline]
+    fn before_name(&mut self) -> Result<(), Fault> {
+        self.space();
+        if self.peek() == Some(b'"') {
+            Ok(())
+        } else {
+            Err(self.fault("the name of a member"))
+        }
+    }
+
+    #[inline]
+    fn after_name(&mut self) -> Result<(), Fault> {
+        self.space();
+        self.expect(b':', "`:`")
+    }
+
     /// A string, without its quotes; the cursor stands at the first one.
-    pub(super) fn string(&mut self) -> Result<Quoted<'a>, Fault> {
-        let bytes = self.text.as_bytes();
+    fn string(&mut self) -> Result<Quoted<'a>, Fault> {
         let start = self.at + 1;
-        self.at = start;
+        let escaped = self.skip_string()?;
+        Ok(Quoted {
+            raw: &self.text[start..self.at - 1],
+            escaped,
+        })
+    }
+
+    /// Steps over a string, and says whether it holds a backslash.
+    #[inline]
+    fn skip_string(&mut self) -> Result<bool, Fault> {
+        let bytes = self.text.as_bytes();
+        self.at += 1;
         let mut escaped = false;
         loop {
             self.at += plain_run(&bytes[self.at..]);
             match self.peek() {
                 Some(b'"') => {
-                    let raw = &self.text[start..self.at];
                     self.at += 1;
-                    return Ok(Quoted { raw, escaped });
+                    return Ok(escaped);
                 }
                 Some(b'\\') => {
                     escaped = true;
@@ -138,7 +170,7 @@ impl<'a> Cursor<'a> {
             self.space();
             match self.peek() {
                 Some(b'"') => {
-                    self.string()?;
+                    self.skip_string()?;
                 }
                 Some(bracket @ (b'{' | b'[')) => {
                     if above + open >= MAX_DEPTH {
@@ -150,7 +182,7 @@ impl<'a> Cursor<'a> {
                     self.space();
                     if !self.take(if object { b'}' } else { b']' }) {
                         if object {
-                            self.name()?;
+                            self.skip_name()?;
                         }
                         continue 'value;
                     }
@@ -171,7 +203,7 @@ impl<'a> Cursor<'a> {
                 self.space();
                 if self.take(b',') {
                     if object {
-                        self.name()?;
+                        self.skip_name()?;
                     }
                     continue 'value;
                 }
@@ -195,6 +227,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     fn number(&mut self) -> Result<(), Fault> {
         self.take(b'-');
         if !self.take(b'0') {
@@ -210,6 +243,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    #[inline]
     fn digits(&mut self) -> Result<(), Fault> {
         let start = self.at;
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {

@@ -3,7 +3,12 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned, ser::Error};
 use serde_json::value::RawValue;
 
-use super::{DecodeError, cursor::Cursor, line::one_line, members::syntax};
+use super::{
+    DecodeError,
+    cursor::Cursor,
+    line::{has_break, one_line},
+    members::syntax,
+};
 
 /// Any JSON value, kept as the text that it came in.
 ///
@@ -32,7 +37,7 @@ impl Json {
         let fault = |fault| syntax(&text, &fault, 0);
         let value = cursor.value(0).map_err(fault)?;
         cursor.end().map_err(fault)?;
-        if value.len() == text.len() && !text.contains(['\r', '\n']) {
+        if value.len() == text.len() && !has_break(&text) {
             return Ok(Self(text.into()));
         }
         Ok(Self::checked(value))
@@ -93,7 +98,7 @@ impl fmt::Display for Json {
 /// Takes what somebody has checked. Line breaks go; the depth is not looked at again.
 impl From<Box<RawValue>> for Json {
     fn from(raw: Box<RawValue>) -> Self {
-        if raw.get().contains(['\r', '\n']) {
+        if has_break(raw.get()) {
             Self::checked(raw.get())
         } else {
             Self(raw.into())
