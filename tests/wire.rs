@@ -303,6 +303,11 @@ fn a_name_that_occurs_twice_is_an_error() {
     // Two lone surrogates are two names to every reader that takes them.
     let two = r#"{"type":"x","\ud83d":1,"\ud83e":1,"\ufffd":1}"#;
     assert_eq!(relayed(two), two);
+    // Names are compared whole: these are others.
+    let others =
+        r#"{"type":"text","delta":""," type":1,"type ":2,"Type":3,"typ":4,"delta\u0000":5}"#;
+    assert_eq!(relayed(others), others);
+    refused(r#"{" type":"x"}"#);
     // Below the top, nobody asks us.
     let below = r#"{"type":"text","delta":"","x":{"a":1,"a":2}}"#;
     assert_eq!(relayed(below), below);

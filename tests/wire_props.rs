@@ -334,7 +334,7 @@ proptest! {
         len in 0..4_usize,
         with in prop_oneof![
             collection::vec(any::<u8>(), 0..3),
-            sample::select(vec!["\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", "e", ".", "\\u", "\n", "\0"])
+            sample::select(vec!["\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", "e", ".", "\\u", "\n", "\0", " "])
                 .prop_map(|text| text.as_bytes().to_vec()),
         ],
     ) {
