@@ -41,6 +41,6 @@ tests() {
   if cargo nextest --version >/dev/null 2>&1; then
     cargo nextest run --no-tests=fail "$@"
   else
-    cargo test --lib --bins --tests "$@"
+    cargo test "$@"
   fi
 }
