@@ -1,9 +1,11 @@
 use std::{
+    collections::VecDeque,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
+use tokio::sync::Notify;
 use tracing::{
     Event, Subscriber,
     field::{Field, Visit},
@@ -12,7 +14,7 @@ use tracing_subscriber::layer::{Context, Layer};
 
 /// Hears what the layer `trace` records at the end of each turn.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Witness(Arc<Mutex<Vec<TurnEnded>>>);
+pub(super) struct Witness(Arc<Heard>);
 
 /// The record of a turn that has ended.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,15 +44,32 @@ impl Witness {
 
     /// The next turn that has ended, or ends soon.
     pub(super) async fn next(&self) -> Option<TurnEnded> {
-        for _ in 0..200 {
-            let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if !turns.is_empty() {
-                return Some(turns.remove(0));
+        let ended = async {
+            loop {
+                // Before the look: what is recorded after it is told.
+                let told = self.0.told.notified();
+                if let Some(turn) = self.0.turns().pop_front() {
+                    return turn;
+                }
+                told.await;
             }
-            drop(turns);
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        None
+        };
+        tokio::time::timeout(SOON, ended).await.ok()
+    }
+}
+
+/// A turn ends before its last frame is sent, so there is hardly anything to wait for.
+const SOON: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Default)]
+struct Heard {
+    turns: Mutex<VecDeque<TurnEnded>>,
+    told: Notify,
+}
+
+impl Heard {
+    fn turns(&self) -> MutexGuard<'_, VecDeque<TurnEnded>> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -59,10 +78,8 @@ impl<S: Subscriber> Layer<S> for Witness {
         let mut turn = Fields::default();
         event.record(&mut turn);
         if turn.message == "turn ended" {
-            self.0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(turn.ended);
+            self.0.turns().push_back(turn.ended);
+            self.0.told.notify_one();
         }
     }
 }
