@@ -21,8 +21,8 @@ use portcullis_a2a::{
 use serde_json::json;
 
 use crate::support::{
-    Alive, call, call_as, card, echo, next, open_stream, refused, scripted, send, server_of,
-    state_of, states,
+    Alive, call, call_as, card, echo, follow_up, next, open_stream, refused, scripted, send,
+    server_of, state_of, states,
 };
 
 /// A log that can be made to fail.
@@ -316,6 +316,26 @@ async fn orphans_run_again_or_fail() {
         assert_eq!(task["history"].as_array().expect("history").len(), 1);
     }
     assert_eq!(server.recover().await.expect("nothing left"), 0);
+}
+
+// A task whose turn has ended with a question needs nobody: it outlives the process.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_waits_for_its_caller_is_no_orphan() {
+    let log = Arc::new(MemoryLog::new());
+    let first = server_over(log.clone());
+    call(&first, "SendMessage", send("auth")).await;
+    call(&first, "SendMessage", send("ask")).await;
+    drop(first);
+    let second = Server::builder(executor_fn(scripted), card())
+        .log(log.clone())
+        .build();
+    let later = SystemTime::now() + Duration::from_secs(3_600);
+    let orphans = log.orphans(&Holder::new("second"), later, 9).await;
+    assert_eq!(orphans.expect("it works"), []);
+    for id in ["t-1", "t-2"] {
+        let task = call(&second, "SendMessage", follow_up(id, "m-2", "complete")).await;
+        assert_eq!(state_of(&task), "TASK_STATE_COMPLETED");
+    }
 }
 
 // A process that was paused past its lease is fenced, and its turn is dropped.

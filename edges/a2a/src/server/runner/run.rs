@@ -85,6 +85,8 @@ pub(super) struct Run {
     inbox: Option<mpsc::Sender<Message>>,
     moment: Moment,
     last_event: Instant,
+    /// The task waits for its caller and for nobody here, so this process may go.
+    releases: bool,
     /// Who is told when the next append is done.
     canceled: Vec<oneshot::Sender<()>>,
     logged: Vec<oneshot::Sender<bool>>,
@@ -145,6 +147,7 @@ impl Run {
             inbox: turn.inbox,
             moment,
             last_event: Instant::now(),
+            releases: false,
             canceled: Vec::new(),
             logged: Vec::new(),
             lost,
@@ -346,6 +349,7 @@ impl Run {
                 .state()
                 .is_some_and(TaskState::is_interrupted);
         if waits {
+            self.releases = true;
             return Err(Over::Settled);
         }
         self.fail(&Failure::with_code(
@@ -409,9 +413,9 @@ impl Run {
 
     /// Stores what is left to store, then tells those who wait for it.
     async fn append(&mut self) -> Result<(), Over> {
-        if !self.updates.is_empty() {
-            let updates = std::mem::take(&mut self.updates);
-            match store(&self.core, &self.key, self.seq, updates).await {
+        if !self.updates.is_empty() || self.releases {
+            let batch = self.batch();
+            match self.core.log.append(batch).await {
                 Err(AppendError::Full) => {
                     let failed = self.translator.settle(
                         &self.core,
@@ -420,9 +424,9 @@ impl Run {
                         Some("The task has become too long.".to_owned()),
                     );
                     self.drop_turn();
-                    self.seq = store(&self.core, &self.key, self.seq, vec![failed.into()])
-                        .await
-                        .map_err(over)?;
+                    self.updates.push(failed.into());
+                    let batch = self.batch();
+                    self.seq = self.core.log.append(batch).await.map_err(over)?;
                     return Err(Over::Settled);
                 }
                 stored => self.seq = stored.map_err(over)?,
@@ -438,6 +442,17 @@ impl Run {
             let _gone = logged.send(true);
         }
         Ok(())
+    }
+
+    /// What is to be stored, in the name of this process.
+    fn batch(&mut self) -> Batch {
+        let updates = std::mem::take(&mut self.updates);
+        let batch = Batch::of(self.key.clone(), self.seq, updates);
+        if self.releases {
+            batch.releasing()
+        } else {
+            batch.held_by(self.core.holder.clone())
+        }
     }
 
     /// What the turn has to say at once, if anything.
@@ -513,16 +528,6 @@ impl Run {
             tracing::error!(task = self.key.id(), %panicked, "a turn panicked while it was dropped");
         }
     }
-}
-
-async fn store(
-    core: &Core,
-    key: &TaskKey,
-    expected: Seq,
-    updates: Vec<Update>,
-) -> Result<Seq, AppendError> {
-    let batch = Batch::of(key.clone(), expected, updates);
-    core.log.append(batch.held_by(core.holder.clone())).await
 }
 
 fn over(error: AppendError) -> Over {
