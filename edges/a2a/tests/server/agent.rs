@@ -12,7 +12,7 @@ use portcullis::{
 };
 use portcullis_a2a::{
     model::ErrorKind,
-    server::{Caller, Coalescing, EVENTS_EXTENSION, RequestContext, Server},
+    server::{Caller, Coalescing, EVENTS_EXTENSION, Limits, RequestContext, Server},
 };
 use serde_json::{Value, json};
 
@@ -244,7 +244,11 @@ async fn a_refused_follow_up_leaves_the_task_waiting() {
 // Critique A5: fixed when the task is opened, the same for every watcher.
 #[tokio::test]
 async fn events_are_for_tasks_that_asked() {
-    let server = server();
+    // Several reads for one stream.
+    let mut limits = Limits::default();
+    limits.read_ahead = 1;
+    let builder = Server::agent_builder(agent_fn(obedient), card()).limits(limits);
+    let server = server_of(builder);
     let declared = &server.card().capabilities.extensions;
     assert_eq!(declared[0].uri, EVENTS_EXTENSION);
     let caller = Caller::new().asking_for([EVENTS_EXTENSION]);

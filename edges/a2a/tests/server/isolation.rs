@@ -229,9 +229,9 @@ async fn a_context_id_is_a_different_session_for_each_owner() {
         Caller::new().in_tenant("acme"),
         // The parts do not run into one another.
         Caller::new().with_principal(Some(Principal::new(
-            "us",
-            "er",
-            "https://issuer.example.coma",
+            "ser",
+            "https://issuer.example.comu",
+            "a",
         ))),
     ];
     let mut sessions = HashSet::new();

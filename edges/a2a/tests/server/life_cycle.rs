@@ -328,6 +328,54 @@ async fn a_lingering_run_does_not_touch_the_next_one() {
     }
 }
 
+// O-L11: and the handle is still the second run's when the first one is gone.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_the_first_run_does_not_let_go_of_the_second() {
+    let alive = Alive::default();
+    let lives = alive.clone();
+    let executor = executor_fn(move |cx: RequestContext, out: Emitter<Emission>| {
+        let life = lives.begin();
+        async move {
+            let _life = life;
+            if cx.task().is_none() {
+                out.emit(cx.status(TaskState::InputRequired)).await;
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            } else {
+                out.emit(cx.status(TaskState::Working)).await;
+                std::future::pending::<()>().await;
+            }
+        }
+    });
+    let server = server_of(Server::builder(executor, card()));
+    call(&server, "SendMessage", send("x")).await;
+    let mut params = follow_up("t-1", "m-2", "y");
+    params["configuration"] = json!({"returnImmediately": true});
+    call(&server, "SendMessage", params).await;
+    assert_eq!(alive.count(), 2);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(alive.count(), 1);
+    let task = call(&server, "CancelTask", json!({"id": "t-1"})).await;
+    assert_eq!(state_of(&task), "TASK_STATE_CANCELED");
+    assert_eq!(alive.count(), 0);
+}
+
+// O-W07: whatever the clock does.
+#[tokio::test]
+async fn the_times_of_a_task_never_go_back() {
+    let start = "2026-01-15T10:00:00Z".parse().expect("a time");
+    let server = Server::builder(executor_fn(scripted), card())
+        .clock(portcullis_a2a::server::StepClock::new(start, -1_000))
+        .build();
+    let frames = call(&server, "SendStreamingMessage", send("work ask")).await;
+    for frame in frames.as_array().expect("frames") {
+        let status = frame.get("task").unwrap_or(&frame["statusUpdate"])["status"].clone();
+        assert_eq!(status["timestamp"], "2026-01-15T10:00:00.000Z");
+    }
+    let id = frames[0]["task"]["id"].clone();
+    let task = call(&server, "CancelTask", json!({"id": id})).await;
+    assert_eq!(task["status"]["timestamp"], "2026-01-15T10:00:00.000Z");
+}
+
 // O-L13: the call returns, the run goes on, the stream stays.
 #[tokio::test(start_paused = true)]
 async fn waiting_for_a_credential_is_not_the_end() {

@@ -30,6 +30,8 @@ struct Flaky {
     inner: MemoryLog,
     appends_fail: AtomicBool,
     reads_fail: AtomicBool,
+    /// Appends take a second.
+    appends_are_slow: AtomicBool,
     /// Every so many appends fail; 0 for none.
     every: AtomicUsize,
     count: AtomicUsize,
@@ -41,6 +43,7 @@ impl Flaky {
             inner: MemoryLog::new(),
             appends_fail: AtomicBool::new(false),
             reads_fail: AtomicBool::new(false),
+            appends_are_slow: AtomicBool::new(false),
             every: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
         })
@@ -61,6 +64,13 @@ impl TaskLog for Flaky {
         let every = self.every.load(Ordering::SeqCst);
         if self.appends_fail.load(Ordering::SeqCst) || (every > 0 && count.is_multiple_of(every)) {
             return Reply::ready(Err(broken().into()));
+        }
+        if self.appends_are_slow.load(Ordering::SeqCst) {
+            let log = self.inner.clone();
+            return Reply::later(async move {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                log.append(batch).await
+            });
         }
         self.inner.append(batch)
     }
@@ -194,6 +204,34 @@ async fn watchers_of_a_broken_log_are_told() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     let task = call(&server, "GetTask", json!({"id": "t-1"})).await;
     assert_eq!(state_of(&task), "TASK_STATE_FAILED");
+}
+
+// A turn that is over does nothing more while its end is being stored.
+#[tokio::test(start_paused = true)]
+async fn the_turn_is_gone_before_its_end_is_stored() {
+    let log = Flaky::new();
+    let alive = Alive::default();
+    let lives = alive.clone();
+    let executor = executor_fn(move |cx, out| {
+        let life = lives.begin();
+        async move {
+            let _life = life;
+            scripted(cx, out).await;
+        }
+    });
+    let server = server_of(Server::builder(executor, card()).log(log.clone()));
+    let mut frames = open_stream(&server, "SendStreamingMessage", send("work hang")).await;
+    next(&mut frames).await;
+    next(&mut frames).await;
+    log.appends_are_slow.store(true, Ordering::SeqCst);
+    let cancel = tokio::time::timeout(
+        Duration::from_millis(500),
+        call(&server, "CancelTask", json!({"id": "t-1"})),
+    );
+    cancel.await.expect_err("its end is not stored yet");
+    assert_eq!(alive.count(), 0);
+    let last = next(&mut frames).await.expect("a frame");
+    assert_eq!(state_of(&last), "TASK_STATE_CANCELED");
 }
 
 // EX-14b, ruling 17: the stream fails, the task goes on.
