@@ -19,12 +19,13 @@ pub struct HttpClientBuilder {
 }
 
 impl HttpClientBuilder {
-    /// 10 s to connect; idle connections are kept for 30 s, which is less than servers keep them.
+    /// 10 s to connect. Idle connections are kept for 10 s: less than servers keep them, or a
+    /// request would now and then go out on one that is being closed.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             connect_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(10),
         }
     }
 
