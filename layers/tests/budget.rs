@@ -115,6 +115,39 @@ async fn nothing_runs_ahead_of_the_cut() {
     }
 }
 
+/// A budget of one model call: the second is not made. Told to, the layer cuts when
+/// nothing is left; by itself only when there was too much.
+#[tokio::test]
+async fn cuts_when_spent_where_it_is_told_to() {
+    let (ledger, session) = per_session(Meter::ModelCalls, 1);
+    let turn = BudgetLayer::per_turn(Limits::of(Meter::ModelCalls, 1));
+    for (layer, account) in [(turn, "turn"), (session, "session")] {
+        let layer = layer.no_warning();
+        let script = [
+            used("first", 5, 5),
+            say("paid again"),
+            used("second", 5, 5),
+            done(),
+        ];
+        let late = actor(script.clone());
+        let events_late = events(&layer.clone().layer(late)).await;
+        assert_eq!(types(&events_late), "usage text usage failed", "{account}");
+        ledger.reset(&self::account());
+
+        let engine = actor(script);
+        let cut = events(&layer.cut_when_spent().layer(engine.clone())).await;
+        assert_eq!(types(&cut), "usage failed", "{account}");
+        let spent_it = format!("the budget of the {account} is spent: 1 model calls");
+        assert_eq!(spent(&cut), spent_it);
+        // One poll for the report: the agent took no step after it.
+        assert_eq!(
+            (engine.seen.alive(), engine.seen.polls()),
+            (0, 1),
+            "{account}"
+        );
+    }
+}
+
 /// A tool that is too much is not shown: the failure comes in its place, and it costs
 /// nothing.
 #[tokio::test]

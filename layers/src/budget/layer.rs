@@ -86,6 +86,18 @@ impl<L> BudgetLayer<L> {
         self.plan(|plan| plan.warn_at = None)
     }
 
+    /// Cuts as soon as a limit is used up, not only when it is passed: after the report
+    /// that used up the last of it, the agent takes no other step.
+    ///
+    /// For engines that go on after a report only to spend more. Without it a limit of
+    /// one model call lets the second begin, since a turn that has used its budget up may
+    /// still have to say so: a report that comes right before `completed` fails the turn
+    /// here. Tool calls are counted when they begin, so for them nothing changes.
+    #[must_use]
+    pub fn cut_when_spent(self) -> Self {
+        self.plan(|plan| plan.cut_when_spent = true)
+    }
+
     /// What output costs that nobody measured.
     #[must_use]
     pub fn unmeasured(self, policy: Unmeasured) -> Self {

@@ -130,6 +130,14 @@ impl Limits {
         limits.filter_map(|(meter, limit)| Some((meter, limit?)))
     }
 
+    /// The first meter that has nothing left. Tool calls are not among them: they are
+    /// counted before they are made.
+    pub(super) fn used_up_by(&self, used: &Amounts) -> Option<(Meter, u64)> {
+        self.iter()
+            .filter(|(meter, _)| *meter != Meter::ToolCalls)
+            .find(|(meter, limit)| used.of(*meter) >= *limit)
+    }
+
     /// The first meter that is over its limit.
     #[must_use]
     pub fn exceeded_by(&self, used: &Amounts) -> Option<(Meter, u64)> {

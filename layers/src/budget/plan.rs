@@ -9,6 +9,8 @@ pub(super) struct Plan {
     pub(super) slice: Amounts,
     /// Per cent of a limit.
     pub(super) warn_at: Option<u8>,
+    /// Cut as soon as nothing is left, not only when there was too much.
+    pub(super) cut_when_spent: bool,
     pub(super) unmeasured: Unmeasured,
     pub(super) unreachable: Unreachable,
 }
@@ -25,6 +27,7 @@ impl Plan {
                 .with(Meter::Tokens, 1)
                 .with(Meter::ModelCalls, 1),
             warn_at: Some(80),
+            cut_when_spent: false,
             unmeasured: Unmeasured::Estimate,
             unreachable: Unreachable::Refuse,
         }

@@ -52,7 +52,8 @@ impl<R: Reservation> Metered<R> {
             Some(reservation) => reservation.charge(&self.used),
             None => Ok(()),
         };
-        match charged.and_then(|()| self.within_turn(&self.used)) {
+        let within = charged.and_then(|()| self.within_turn(&self.used));
+        match within.and_then(|()| self.something_left()) {
             Ok(()) => self.warn(out),
             // What was produced is delivered, the failure comes next.
             Err(exceeded) => out.fail(exceeded.into()),
@@ -65,6 +66,30 @@ impl<R: Reservation> Metered<R> {
             Some((meter, limit)) => Err(Exceeded::new("turn", meter, limit)),
             None => Ok(()),
         }
+    }
+
+    /// Refuses a turn that has used up a limit, where the layer was told to.
+    fn something_left(&self) -> Result<(), Exceeded> {
+        if !self.plan.cut_when_spent {
+            return Ok(());
+        }
+        let session = self
+            .reservation
+            .as_ref()
+            .map(|reservation| reservation.used(0));
+        let accounts = [
+            ("turn", self.plan.turn, Some(self.used)),
+            ("session", self.plan.session, session),
+        ];
+        for (account, limits, used) in accounts {
+            let spent = limits
+                .zip(used)
+                .and_then(|(limits, used)| limits.used_up_by(&used));
+            if let Some((meter, limit)) = spent {
+                return Err(Exceeded::new(account, meter, limit));
+            }
+        }
+        Ok(())
     }
 
     /// Admits a tool, or puts the failure in its place: its start is not shown to be cut
