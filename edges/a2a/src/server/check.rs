@@ -182,7 +182,8 @@ pub(super) async fn task(
     }
 }
 
-/// A fault of the server: the cause goes to the log, a reference to both (O-A03).
+/// A fault of the server: the cause goes to the log, the caller reads the prescribed text
+/// and nothing else (O-A03, A2A-RPC-26).
 pub(super) fn internal(
     core: &Core,
     error: impl std::error::Error + Send + Sync + 'static,
