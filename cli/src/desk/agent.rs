@@ -85,6 +85,16 @@ impl Desk {
         self.gauge.clone()
     }
 
+    /// Whether there are at least so many files that a scan sees. Blocks.
+    pub(crate) fn has_files(&self, at_least: usize) -> bool {
+        match self.root.place(None) {
+            Ok(Place::Directory(walk)) => {
+                walk.filter(|entry| !entry.is_dir).take(at_least).count() == at_least
+            }
+            Ok(Place::File(_)) | Err(_) => false,
+        }
+    }
+
     /// The names of the tools.
     #[must_use]
     pub const fn tools() -> &'static [&'static str] {
@@ -378,7 +388,7 @@ impl Turn {
     ) -> Result<Answered, Failure> {
         let event = Extension::encode("input_required", &json!({ "question": question }))
             .map_err(Failure::internal)?;
-        self.say(Piece::Prose(question.clone())).await;
+        // Not as text too: whoever shows the event would show the question twice.
         self.out.emit(event).await;
         self.recall.pending = pending;
         self.remember();
