@@ -127,6 +127,49 @@ fn the_demo_fails_without_any_one_layer() {
     }
 }
 
+/// It says what it lacks, instead of turns that fail for no reason that anybody sees.
+#[test]
+fn the_demo_says_when_a_directory_is_too_small() {
+    let dir = TempDir::new().expect("a directory");
+    fs::write(dir.path().join("one.txt"), "one\n").expect("a file");
+    let done = demo(dir.path(), None);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(
+        text(&done.stderr).contains("at least 8 files"),
+        "{}",
+        text(&done.stderr)
+    );
+    assert_eq!(text(&done.stdout), "");
+}
+
+/// The task waits for the caller, and goes on with what the caller says (A2A-OP-59).
+#[test]
+fn what_is_missing_is_asked_for_and_answered() {
+    let dir = directory();
+    let dir = dir.path().to_str().expect("a path of ASCII");
+    let served = Served::start(&["--engine", "desk", "--dir", dir]);
+    let asked = served.call(&["find"]);
+    assert_eq!(
+        text(&asked.stdout),
+        "What text shall I look for?\n",
+        "once, not twice"
+    );
+
+    let asked = text(&served.call(&["--json", "find"]).stdout);
+    assert!(asked.contains("TASK_STATE_INPUT_REQUIRED"), "{asked}");
+    let first = asked.lines().next().expect("the task comes first");
+    let first: serde_json::Value = serde_json::from_str(first).expect("JSON");
+    let id = |member: &str| first["task"][member].as_str().expect("an id").to_owned();
+    let (task, context) = (id("id"), id("contextId"));
+    let answer = served.call(&["--task", &task, "--context", &context, "two in file03.rs"]);
+    assert!(answer.status.success(), "{}", text(&answer.stderr));
+    assert!(
+        text(&answer.stdout).contains("file03.rs:2: // two lines"),
+        "{}",
+        text(&answer.stdout)
+    );
+}
+
 #[test]
 fn a_question_is_answered_over_http() {
     let dir = directory();

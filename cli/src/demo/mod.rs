@@ -34,6 +34,13 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
         .map_err(|error| Complaint::nothing_to_serve("no place to listen to layers", error))?;
 
     let desk = open_desk(&args.dir)?;
+    if !desk.has_files(LEAST_FILES) {
+        return Err(Complaint::usage(format!(
+            "the demo interrupts scans, so it needs a directory with at least {LEAST_FILES} files, \
+             hidden ones not counted; {} has fewer: choose another with --dir",
+            args.dir.display()
+        )));
+    }
     let stack = Stack::without(args.without);
     let place = tempfile::tempdir()
         .map_err(|error| Complaint::nothing_to_serve("no place for tasks", error))?;
@@ -92,6 +99,9 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
     serving.await;
     Ok(ExitCode::SUCCESS)
 }
+
+/// Fewer are scanned before anybody can cut in.
+const LEAST_FILES: usize = 8;
 
 fn what_next(url: &str) -> String {
     format!(
