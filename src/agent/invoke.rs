@@ -69,16 +69,22 @@ impl<S: Service<(Scope, Prompt)>> Invoke<S> {
 impl<S: Agent> Stream for Invoke<S> {
     type Item = AgentEvent;
 
+    #[inline]
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
         let mut stage = self.project().stage;
         loop {
             match stage.as_mut().project() {
                 StageProject::Streaming { events } => {
-                    let event = ready!(events.poll_next(cx));
-                    if event.as_ref().is_none_or(AgentEvent::is_terminal) {
+                    // Looked at where it is: every layer moves it once more otherwise.
+                    let polled = events.poll_next(cx);
+                    let has_ended = match &polled {
+                        Poll::Ready(event) => event.as_ref().is_none_or(AgentEvent::is_terminal),
+                        Poll::Pending => false,
+                    };
+                    if has_ended {
                         stage.set(Stage::Ended);
                     }
-                    return Poll::Ready(event);
+                    return polled;
                 }
                 StageProject::Calling { call } => {
                     let Ok(events) = ready!(call.poll(cx));

@@ -1,8 +1,8 @@
 use std::{
-    fmt,
+    fmt, mem,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     thread,
 };
 
@@ -39,123 +39,185 @@ impl<St, T: Turn> TurnStream<St, T> {
     }
 }
 
-/// What one poll of what is below came to.
-enum Polled {
-    /// The plain case: an event that goes on as it is.
-    Event(AgentEvent),
-    /// The ordinary end. Nothing withholds a terminal event.
-    Last(AgentEvent),
-    /// The layer withheld an event.
-    Withheld,
-    /// The layer has put something into the outbox.
-    Outbox(Option<AgentEvent>, Flow),
-    /// The stream has ended without a terminal event.
-    BareEnd,
-    Pending,
-}
-
-fn poll_below<St: Stream<Item = AgentEvent>, T: Turn>(
-    below: Pin<&mut St>,
-    turn: &mut T,
-    outbox: &mut Outbox,
-    cx: &mut Context<'_>,
-) -> Polled {
-    match turn.around(|| below.poll_next(cx)) {
-        Poll::Ready(Some(mut event)) => {
-            let flow = turn.on_event(&mut event, outbox);
-            if !outbox.is_idle() {
-                Polled::Outbox(Some(event), flow)
-            } else if event.is_terminal() {
-                Polled::Last(event)
-            } else if flow == Flow::Forward {
-                Polled::Event(event)
-            } else {
-                Polled::Withheld
-            }
-        }
-        Poll::Ready(None) => Polled::BareEnd,
-        Poll::Pending => {
-            turn.poll_quiet(cx, outbox);
-            if outbox.is_idle() {
-                Polled::Pending
-            } else {
-                Polled::Outbox(None, Flow::Skip)
-            }
-        }
-    }
-}
-
 /// How many events in a row a layer may withhold before the stream lets others run.
 const WITHHELD_BEFORE_YIELD: usize = 64;
 
 impl<St: Stream<Item = AgentEvent>, T: Turn> Stream for TurnStream<St, T> {
     type Item = AgentEvent;
 
+    #[inline]
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
-        let mut this = self.project();
+        let this = self.project();
+        let mut watching = Watching {
+            below: this.below,
+            turn: this.turn,
+            outbox: this.outbox,
+        };
         for _ in 0..WITHHELD_BEFORE_YIELD {
-            if !this.outbox.is_idle() {
-                if let Some(event) = this.outbox.pop() {
-                    return Poll::Ready(Some(event));
-                }
-                if this.outbox.last().is_some() {
-                    ready!(close(this.turn, this.outbox, cx));
-                    let last = this.outbox.clear().expect("it is there, see above");
-                    end(this.turn, &last);
-                    return Poll::Ready(Some(last));
-                }
-                this.outbox.clear();
+            if !watching.outbox.is_idle()
+                && let Some(poll) = watching.empty_outbox(cx)
+            {
+                return poll;
             }
-            let (Some(below), Some(turn)) = (this.below.as_mut().as_pin_mut(), this.turn.as_mut())
-            else {
-                return Poll::Ready(None);
-            };
-            let polled = catch_unwind(AssertUnwindSafe(|| {
-                poll_below(below, turn, this.outbox, cx)
-            }));
-            match polled {
-                Ok(Polled::Event(event)) => return Poll::Ready(Some(event)),
-                Ok(Polled::Pending) => return Poll::Pending,
-                Ok(Polled::Withheld) => {}
-                Ok(Polled::Last(mut last)) => {
-                    drop_below(this.below.as_mut(), this.turn, this.outbox);
-                    let turn = this.turn.as_mut().expect("told the end only below");
-                    match catch_unwind(AssertUnwindSafe(|| turn.poll_close(cx, &mut last))) {
-                        Ok(Poll::Ready(())) => {
-                            end(this.turn, &last);
-                            return Poll::Ready(Some(last));
-                        }
-                        Ok(Poll::Pending) => {
-                            this.outbox.file(Some(last), Flow::Forward);
-                            return Poll::Pending;
-                        }
-                        Err(panic) => {
-                            tell(this.turn, End::Panicked);
-                            resume_unwind(panic);
-                        }
-                    }
-                }
-                Ok(Polled::Outbox(event, flow)) => {
-                    if this.outbox.file(event, flow) {
-                        drop_below(this.below.as_mut(), this.turn, this.outbox);
-                    }
-                }
-                Ok(Polled::BareEnd) => {
-                    drop_below(this.below.as_mut(), this.turn, this.outbox);
-                    tell(this.turn, End::Truncated);
-                    return Poll::Ready(None);
-                }
-                Err(panic) => {
-                    this.outbox.clear();
-                    // A second panic, while what is below is dropped, says nothing new.
-                    let _ = drop_quietly(this.below.as_mut(), this.turn);
-                    tell(this.turn, End::Panicked);
-                    resume_unwind(panic);
-                }
+            // The plain case touches the event where it is and moves it once.
+            let (polled, flow) = watching.poll_below(cx);
+            let is_plain = watching.outbox.is_idle()
+                && match &polled {
+                    Poll::Ready(Some(event)) => flow == Flow::Forward && !event.is_terminal(),
+                    Poll::Ready(None) => watching.turn.is_none(),
+                    Poll::Pending => true,
+                };
+            if is_plain {
+                return polled;
+            }
+            if let Some(poll) = watching.judge(polled, flow, cx) {
+                return poll;
             }
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+}
+
+/// A turn that is polled.
+struct Watching<'a, St, T: Turn> {
+    below: Pin<&'a mut Option<St>>,
+    turn: &'a mut Option<T>,
+    outbox: &'a mut Outbox,
+}
+
+impl<St: Stream<Item = AgentEvent>, T: Turn> Watching<'_, St, T> {
+    /// Polls what is below and lets the turn look at what came.
+    #[inline]
+    fn poll_below(&mut self, cx: &mut Context<'_>) -> (Poll<Option<AgentEvent>>, Flow) {
+        // Tells the end while a panic unwinds: a guard costs nothing where there is none.
+        let mut watched = EndOnPanic(Watching {
+            below: self.below.as_mut(),
+            turn: self.turn,
+            outbox: self.outbox,
+        });
+        let Watching {
+            below,
+            turn,
+            outbox,
+        } = &mut watched.0;
+        let (Some(below), Some(turn)) = (below.as_mut().as_pin_mut(), turn.as_mut()) else {
+            mem::forget(watched);
+            return (Poll::Ready(None), Flow::Forward);
+        };
+        let mut polled = turn.around(|| below.poll_next(cx));
+        let flow = match &mut polled {
+            Poll::Ready(Some(event)) => turn.on_event(event, outbox),
+            Poll::Ready(None) => Flow::Forward,
+            Poll::Pending => {
+                turn.poll_quiet(cx, outbox);
+                Flow::Forward
+            }
+        };
+        mem::forget(watched);
+        (polled, flow)
+    }
+
+    /// Lets leave what the layer added. `None` if there is nothing more.
+    #[cold]
+    fn empty_outbox(&mut self, cx: &mut Context<'_>) -> Option<Poll<Option<AgentEvent>>> {
+        if let Some(event) = self.outbox.pop() {
+            return Some(Poll::Ready(Some(event)));
+        }
+        if self.outbox.last().is_none() {
+            self.outbox.clear();
+            return None;
+        }
+        if close(self.turn, self.outbox, cx).is_pending() {
+            return Some(Poll::Pending);
+        }
+        let last = self.outbox.clear().expect("it is there, see above");
+        end(self.turn, &last);
+        Some(Poll::Ready(Some(last)))
+    }
+
+    /// Whatever is not plain: an end, a cut, an addition, an event that is withheld.
+    /// `None` if there is something to do before anything can leave.
+    #[cold]
+    fn judge(
+        &mut self,
+        polled: Poll<Option<AgentEvent>>,
+        flow: Flow,
+        cx: &mut Context<'_>,
+    ) -> Option<Poll<Option<AgentEvent>>> {
+        match polled {
+            Poll::Ready(None) => {
+                self.drop_below();
+                tell(self.turn, End::Truncated);
+                Some(Poll::Ready(None))
+            }
+            Poll::Ready(Some(last)) if self.outbox.is_idle() && last.is_terminal() => {
+                self.finish(last, cx)
+            }
+            Poll::Ready(Some(_)) if self.outbox.is_idle() => None,
+            polled => {
+                let event = match polled {
+                    Poll::Ready(event) => event,
+                    Poll::Pending => None,
+                };
+                if self.outbox.file(event, flow) {
+                    self.drop_below();
+                }
+                None
+            }
+        }
+    }
+
+    /// The ordinary end. Nothing withholds a terminal event.
+    fn finish(
+        &mut self,
+        mut last: AgentEvent,
+        cx: &mut Context<'_>,
+    ) -> Option<Poll<Option<AgentEvent>>> {
+        self.drop_below();
+        let turn = self.turn.as_mut().expect("told the end only below");
+        match catch_unwind(AssertUnwindSafe(|| turn.poll_close(cx, &mut last))) {
+            Ok(Poll::Ready(())) => {
+                end(self.turn, &last);
+                Some(Poll::Ready(Some(last)))
+            }
+            Ok(Poll::Pending) => {
+                self.outbox.file(Some(last), Flow::Forward);
+                Some(Poll::Pending)
+            }
+            Err(panic) => {
+                tell(self.turn, End::Panicked);
+                resume_unwind(panic);
+            }
+        }
+    }
+
+    fn drop_below(&mut self) {
+        if let Err(panic) = drop_quietly(self.below.as_mut(), self.turn) {
+            // Nothing follows a panic, not even what was about to leave.
+            self.outbox.clear();
+            tell(self.turn, End::Panicked);
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// Ends the turn when it is dropped, which only a panic does.
+struct EndOnPanic<'a, St, T: Turn>(Watching<'a, St, T>);
+
+impl<St, T: Turn> Drop for EndOnPanic<'_, St, T> {
+    #[cold]
+    fn drop(&mut self) {
+        let Watching {
+            below,
+            turn,
+            outbox,
+        } = &mut self.0;
+        outbox.clear();
+        // A second panic, while what is below is dropped, says nothing new.
+        let _ = drop_quietly(below.as_mut(), turn);
+        // And one here would abort the process.
+        let _ = catch_unwind(AssertUnwindSafe(|| tell(turn, End::Panicked)));
     }
 }
 
@@ -199,15 +261,6 @@ fn drop_quietly<St, T: Turn>(
         Some(turn) => turn.around(|| below.set(None)),
         None => below.set(None),
     }))
-}
-
-fn drop_below<St, T: Turn>(below: Pin<&mut Option<St>>, turn: &mut Option<T>, outbox: &mut Outbox) {
-    if let Err(panic) = drop_quietly(below, turn) {
-        // Nothing follows a panic, not even what was about to leave.
-        outbox.clear();
-        tell(turn, End::Panicked);
-        resume_unwind(panic);
-    }
 }
 
 #[pinned_drop]
