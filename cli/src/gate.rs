@@ -13,7 +13,8 @@ use tokio::net::TcpListener;
 use crate::{complaint::Complaint, stop::Stop};
 
 /// How long turns and connections may take to end after the program was asked to stop.
-const GRACE: Duration = Duration::from_secs(5);
+/// Whoever waits for the process, a terminal or a supervisor, waits so long (O-D04).
+const GRACE: Duration = Duration::from_millis(1500);
 
 /// Where tasks live.
 #[derive(Debug)]

@@ -317,16 +317,25 @@ fn what_cannot_be_served_is_said() {
 #[cfg(unix)]
 #[test]
 fn it_stops_when_it_is_asked_to() {
-    let mut served = Served::start(&["--engine", "exec", "--", "sleep", "30"]);
+    let program = ["sh", "-c", "echo begun; sleep 30"];
+    let mut served = Served::start(&[&["--engine", "exec", "--"], &program[..]].concat());
     let mut call = portcullis()
         .args(["call", &served.url, "sleep"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .expect("the program starts");
+    let mut first = String::new();
+    let mut answer = BufReader::new(call.stdout.take().expect("piped"));
+    answer.read_line(&mut first).expect("the turn runs");
+    assert_eq!(first, "begun\n");
     let pid = rustix::process::Pid::from_child(&served.child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    let asked = std::time::Instant::now();
     let status = served.child.wait().expect("it ends");
     assert!(status.success(), "{status}");
+    // O-D04. With room for a busy machine: what is tested is that it does not wait for
+    // the turn, which would take half a minute.
+    assert!(asked.elapsed().as_secs() < 15, "{:?}", asked.elapsed());
     call.wait().expect("its caller ends too");
 }

@@ -47,11 +47,14 @@ pub(crate) fn complain(url: &str, error: CallError) -> Complaint {
             };
             Complaint::unreachable(what, cause)
         }
-        CallError::Refused(refusal) => Complaint::failed(format!(
-            "the agent refused: {} ({})",
-            refusal.message(),
-            refusal.reason().unwrap_or("no reason given")
-        )),
+        CallError::Refused(refusal) => {
+            let reason = refusal.reason().map(|reason| format!(" ({reason})"));
+            Complaint::failed(format!(
+                "{url} refused: {}{}",
+                refusal.message(),
+                reason.unwrap_or_default()
+            ))
+        }
         CallError::Status { .. } | CallError::Protocol(_) => {
             Complaint::unreachable(format!("{url} is no A2A 1.0 agent"), error)
         }
