@@ -13,18 +13,29 @@ pub fn say(line: &str) {
     drop(writeln!(std::io::stdout(), "{line}"));
 }
 
-/// Ready at Ctrl-C, and at SIGTERM where there is such a thing.
-pub async fn until_stopped() {
+/// Ready at Ctrl-C, and at SIGTERM where there is such a thing. It listens from the call on, so a
+/// program calls it before it says that it is there.
+pub fn until_stopped() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminated.recv() => {}
+        let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+        async move {
+            // What cannot be listened to ends the program by itself.
+            let waits = signals.into_iter().flatten().map(|mut signal| {
+                Box::pin(async move {
+                    signal.recv().await;
+                })
+            });
+            let waits: Vec<_> = waits.collect();
+            if waits.is_empty() {
+                std::future::pending::<()>().await;
             }
-            return;
+            futures_util::future::select_all(waits).await;
         }
     }
-    drop(tokio::signal::ctrl_c().await);
+    #[cfg(not(unix))]
+    async {
+        drop(tokio::signal::ctrl_c().await);
+    }
 }

@@ -12,13 +12,14 @@ use portcullis_examples::{address, echo_server, say, until_stopped};
 async fn main() -> Result<(), Box<dyn Error>> {
     let listener = tokio::net::TcpListener::bind(address()).await?;
     let url = format!("http://{}/agent", listener.local_addr()?);
+    let stopped = until_stopped();
     say(&url);
     let agent = JsonRpc::new(echo_server(&url)).path("/agent");
     let app = Router::new()
         .route("/", get(|| async { "an application" }))
         .fallback_service(agent);
     axum::serve(listener, app)
-        .with_graceful_shutdown(until_stopped())
+        .with_graceful_shutdown(stopped)
         .await?;
     Ok(())
 }

@@ -17,9 +17,10 @@ use tokio::task::JoinSet;
 async fn main() -> Result<(), Box<dyn Error>> {
     let listener = tokio::net::TcpListener::bind(address()).await?;
     let url = format!("http://{}/", listener.local_addr()?);
+    let stopped = until_stopped();
     say(&url);
     let agent = JsonRpc::new(echo_server(&url));
-    let mut stopped = std::pin::pin!(until_stopped());
+    let mut stopped = std::pin::pin!(stopped);
     let mut connections = JoinSet::new();
     loop {
         let (stream, _) = tokio::select! {

@@ -16,6 +16,7 @@ use tonic::{
 async fn main() -> Result<(), Box<dyn Error>> {
     let incoming = TcpIncoming::bind(address().parse()?)?.with_nodelay(Some(true));
     let url = format!("http://{}/", incoming.local_addr()?);
+    let stopped = until_stopped();
     say(&url);
     let agent = JsonRpc::new(echo_server(&url));
     // Routes of gRPC services are added to this: `.add_service(…)`.
@@ -23,7 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Server::builder()
         .accept_http1(true)
         .add_routes(routes)
-        .serve_with_incoming_shutdown(incoming, until_stopped())
+        .serve_with_incoming_shutdown(incoming, stopped)
         .await?;
     Ok(())
 }

@@ -46,9 +46,10 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let listener = bind(&format!("127.0.0.1:{}", settings.http_port)).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let server = Server::new(executor_fn(agent::behave), card::card(&url, &settings)?);
+    let stopped = until_stopped();
     say(&url);
     portcullis_net::Server::new()
-        .serve(listener, JsonRpc::new(server), until_stopped())
+        .serve(listener, JsonRpc::new(server), stopped)
         .await;
     Ok(())
 }
