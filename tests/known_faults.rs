@@ -61,6 +61,19 @@ fn read_source(folder: &Path, source: &mut String) {
     }
 }
 
+/// Whether a function of this name is marked as a test, or is a check of a suite that a macro
+/// makes tests of. A helper of a test runs only if somebody calls it.
+fn is_a_test(source: &str, name: &str) -> bool {
+    let head = format!("fn {name}(");
+    source.match_indices(&head).any(|(at, _)| {
+        let above = source[..at].rsplit("\n\n").next().unwrap_or_default();
+        let marked = ["#[test]", "#[tokio::test"]
+            .iter()
+            .any(|mark| above.contains(mark));
+        marked || source[at + head.len()..].starts_with("open: impl Fn(Retention, Limits)")
+    })
+}
+
 #[test]
 fn every_fault_has_a_row() {
     let expected: BTreeSet<String> = CLASSES
@@ -85,10 +98,7 @@ fn every_row_names_a_test_that_exists_or_an_issue() {
         );
         for test in tests {
             let name = test.rsplit("::").next().expect("split gives at least one");
-            assert!(
-                source.contains(&format!("fn {name}(")),
-                "{id}: there is no test {test}"
-            );
+            assert!(is_a_test(&source, name), "{id}: there is no test {test}");
         }
     }
 }
