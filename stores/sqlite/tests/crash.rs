@@ -16,13 +16,14 @@ use std::{
 
 use portcullis_a2a::{
     log::{
-        Batch, Chunk, Holder, Limits, ListQuery, Orphan, Owner, Record, Retention, Seq, TaskKey,
-        TaskLog, Update,
+        Batch, Chunk, Holder, Limits, ListQuery, Owner, Record, Retention, Seq, TaskKey, TaskLog,
+        Update,
     },
     model::{
-        Artifact, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent,
-        Timestamp,
+        AgentCard, AgentInterface, Artifact, Message, Part, Task, TaskArtifactUpdateEvent,
+        TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
     },
+    server::{Server, executor_fn},
 };
 use portcullis_sqlite::{OpenError, SqliteLog, SqliteOptions};
 use tokio::task::JoinSet;
@@ -53,7 +54,14 @@ fn moved(id: &str, state: TaskState) -> Update {
 /// The update with this number: what it is follows from the number alone.
 fn update(id: &str, seq: u64) -> Update {
     match seq {
-        1 => Task::new(id, "c-1", status(TaskState::Submitted)).into(),
+        1 => {
+            let mut task = Task::new(id, "c-1", status(TaskState::Submitted));
+            let mut message = Message::user("m-1", [Part::text("work")]);
+            message.task_id = id.to_owned();
+            message.context_id = "c-1".to_owned();
+            task.history.push(message);
+            task.into()
+        }
         2 => moved(id, TaskState::Working),
         LAST => moved(id, TaskState::Completed),
         _ => {
@@ -118,7 +126,7 @@ async fn every_acknowledged_update_survives_a_kill() {
         random ^= random << 5;
         random % bound
     };
-    let mut acknowledged_in_all = 0;
+    let (mut acknowledged_in_all, mut taken_up_in_all) = (0, 0);
     let mut directory = tempfile::tempdir().unwrap();
     for round in 0..rounds {
         if round % 20 == 0 {
@@ -131,7 +139,7 @@ async fn every_acknowledged_update_survives_a_kill() {
         let acknowledged = killed(&file, round, lines, Duration::from_micros(micros));
         acknowledged_in_all += acknowledged.len();
 
-        let log = open(&file).unwrap();
+        let log = Arc::new(open(&file).unwrap());
         for (id, seq) in &acknowledged {
             let records = log.read(&key(id), Seq::ZERO, usize::MAX).await.unwrap();
             let records = records.unwrap_or_else(|| panic!("round {round}: {id} is gone"));
@@ -142,9 +150,10 @@ async fn every_acknowledged_update_survives_a_kill() {
             );
             assert_whole(id, &records);
         }
-        recover(&log, round).await;
+        taken_up_in_all += recover(&log, round).await;
     }
     assert!(acknowledged_in_all > 0, "no task was ever acknowledged");
+    assert!(taken_up_in_all > 0, "no task was ever left behind");
 }
 
 /// Lets a child write, kills it, and tells how far each task was acknowledged.
@@ -204,41 +213,42 @@ fn assert_whole(id: &str, records: &[Record]) {
     }
 }
 
-/// What a server does that starts: no task stays as the last one left it.
-async fn recover(log: &SqliteLog, round: u64) {
-    let holder = Holder::new(format!("parent {round}"));
-    let until = SystemTime::now() + Duration::from_secs(60);
-    log.renew(&holder, until).await.unwrap();
-    loop {
-        let orphans = log.orphans(&holder, SystemTime::now(), 100).await.unwrap();
-        if orphans.is_empty() {
-            break;
+/// A server starts over the file: no task stays as the last one left it. Answers how many it
+/// took up.
+async fn recover(log: &Arc<SqliteLog>, round: u64) -> usize {
+    let works = executor_fn(async |ctx, out| {
+        out.emit(ctx.status(TaskState::Working)).await;
+        out.emit(ctx.status(TaskState::Completed)).await;
+    });
+    let card = AgentCard::new("n", "d", AgentInterface::json_rpc("http://[::1]/"));
+    let server = Server::builder(works, card).log(log.clone()).build();
+    let taken_up = server.recover().await.unwrap();
+    // Those of which nobody had seen anything run again.
+    let settled = async {
+        for state in [TaskState::Submitted, TaskState::Working] {
+            while in_state(log, state).await > 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
         }
-        for orphan in orphans {
-            settle(log, &holder, &orphan).await;
+    };
+    if tokio::time::timeout(PATIENCE, settled).await.is_err() {
+        panic!("round {round}: tasks stay SUBMITTED or WORKING");
+    }
+    drop(server);
+    // The file is free for the next child when the server's last turn has let go of it.
+    let freed = async {
+        while Arc::strong_count(log) > 1 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
-    }
-    for state in [TaskState::Submitted, TaskState::Working] {
-        let query = ListQuery::new(Owner::ANONYMOUS, 1).in_state(state);
-        let page = log.list(query).await.unwrap();
-        assert_eq!(
-            page.total_size(),
-            0,
-            "round {round}: tasks are still {state}"
-        );
-    }
+    };
+    let freed = tokio::time::timeout(PATIENCE, freed).await;
+    freed.unwrap_or_else(|_| panic!("round {round}: the server keeps its log"));
+    taken_up
 }
 
-async fn settle(log: &SqliteLog, holder: &Holder, orphan: &Orphan) {
-    let id = orphan.key().id();
-    let batch = Batch::new(orphan.key().clone(), orphan.seq()).held_by(holder.clone());
-    // An untouched one may be run again, which here takes two updates.
-    let batch = if orphan.is_untouched() {
-        batch
-            .with(moved(id, TaskState::Working))
-            .with(moved(id, TaskState::Completed))
-    } else {
-        batch.with(moved(id, TaskState::Failed))
-    };
-    log.append(batch).await.unwrap();
+async fn in_state(log: &SqliteLog, state: TaskState) -> usize {
+    let query = ListQuery::new(Owner::ANONYMOUS, 1).in_state(state);
+    log.list(query).await.unwrap().total_size()
 }
+
+const PATIENCE: Duration = Duration::from_secs(30);
