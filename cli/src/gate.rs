@@ -1,4 +1,4 @@
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use portcullis::BoxAgent;
 use portcullis_a2a::{
@@ -100,8 +100,9 @@ impl Gate {
         format!("http://{}/", self.address)
     }
 
-    /// Serves until the program is asked to stop, or the future is dropped.
-    pub(crate) async fn serve(self, stop: &Stop) {
+    /// Serves until the program is asked to stop, or the future is dropped. Turns that run
+    /// have a grace then, unless the program is asked again.
+    pub(crate) async fn serve(self, stop: &Stop) -> ExitCode {
         let http = portcullis_net::Server::new().grace(GRACE).serve(
             self.listener,
             JsonRpc::new(self.server.clone()),
@@ -112,7 +113,11 @@ impl Gate {
             stop.asked().await;
             self.server.shut_down(GRACE).await;
         };
-        tokio::join!(http, turns);
+        let ended = async { tokio::join!(http, turns) };
+        tokio::select! {
+            _ = ended => ExitCode::SUCCESS,
+            () = stop.asked_again() => ExitCode::from(130),
+        }
     }
 }
 

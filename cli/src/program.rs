@@ -1,6 +1,7 @@
 use std::{
     io::{self, Write},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::Parser;
@@ -39,6 +40,8 @@ pub fn run() -> ExitCode {
             Command::Call(args) => call::run(args).await,
         }
     });
+    // Tasks are dropped now; a thread that is busy in a file is not waited for.
+    runtime.shutdown_timeout(Duration::from_secs(1));
     match done {
         Ok(code) => code,
         Err(complaint) => say(&complaint),

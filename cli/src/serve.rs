@@ -64,8 +64,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     );
     // Somebody closed standard output: that is no reason not to serve.
     drop(said);
-    gate.serve(&stop).await;
-    Ok(ExitCode::SUCCESS)
+    Ok(gate.serve(&stop).await)
 }
 
 fn engine(args: &ServeArgs) -> Result<(BoxAgent, About), Complaint> {

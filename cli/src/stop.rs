@@ -1,15 +1,14 @@
-use std::process;
-
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::{sync::watch, task::JoinSet};
 
-/// Tells everybody when the program was asked to stop: by Ctrl-C, or by `SIGTERM`.
+/// Tells everybody when, and how often, the program was asked to stop: by Ctrl-C, or by `SIGTERM`.
 ///
-/// The second time it ends at once.
+/// The second time it is to end at once, though not by `exit`: what is dropped kills the
+/// programs that it runs.
 #[derive(Debug)]
 pub(crate) struct Stop {
-    stopped: watch::Receiver<bool>,
+    asked: watch::Receiver<u8>,
     /// Listens as long as this lives.
     _signals: JoinSet<()>,
 }
@@ -17,27 +16,41 @@ pub(crate) struct Stop {
 impl Stop {
     /// Listens from now on: a signal that comes right after is not missed.
     pub(crate) fn on_signals() -> Self {
-        let (stop, stopped) = watch::channel(false);
-        let mut asked = Signals::listen();
+        let (ask, asked) = watch::channel(0);
+        let mut heard = Signals::listen();
         let mut signals = JoinSet::new();
         signals.spawn(async move {
-            asked.next().await;
-            stop.send_replace(true);
-            asked.next().await;
-            process::exit(130);
+            for times in [1, 2] {
+                heard.next().await;
+                ask.send_replace(times);
+            }
         });
         Self {
-            stopped,
+            asked,
             _signals: signals,
         }
     }
 
     /// Ready once the program was asked to stop.
     pub(crate) fn asked(&self) -> impl Future<Output = ()> + Send + use<> {
-        let mut stopped = self.stopped.clone();
+        self.at_least(1)
+    }
+
+    /// Ready once the program was asked to stop again.
+    pub(crate) fn asked_again(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.at_least(2)
+    }
+
+    /// Whether the program was asked to stop.
+    pub(crate) fn was_asked(&self) -> bool {
+        *self.asked.borrow() > 0
+    }
+
+    fn at_least(&self, times: u8) -> impl Future<Output = ()> + Send + use<> {
+        let mut asked = self.asked.clone();
         async move {
-            // The sender lives as long as the task that listens.
-            let _ = stopped.wait_for(|stopped| *stopped).await;
+            // The sender lives until it was asked twice.
+            let _ = asked.wait_for(|asked| *asked >= times).await;
         }
     }
 }

@@ -339,3 +339,39 @@ fn it_stops_when_it_is_asked_to() {
     assert!(asked.elapsed().as_secs() < 15, "{:?}", asked.elapsed());
     call.wait().expect("its caller ends too");
 }
+
+#[cfg(unix)]
+#[test]
+fn asked_twice_it_ends_at_once_and_leaves_no_program_behind() {
+    use std::io::Read;
+
+    let dir = TempDir::new().expect("a directory");
+    let pipe = dir.path().join("pipe");
+    assert!(run(Command::new("mkfifo").arg(&pipe)).status.success());
+    let place = dir.path().to_str().expect("text");
+    let script = "exec 3>pipe; sleep 60; echo survived >&3";
+    let mut served = Served::start(&["--engine", "exec", "--dir", place, "--", "sh", "-c", script]);
+    let mut call = portcullis()
+        .args(["call", &served.url, "sleep"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    // Opens once the program opens it, ends once the program is gone.
+    let mut held = fs::File::open(&pipe).expect("the program runs");
+
+    let pid = rustix::process::Pid::from_child(&served.child);
+    let status = loop {
+        // Again and again, since two that come at once count as one.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        thread::yield_now();
+        if let Some(status) = served.child.try_wait().expect("a child") {
+            break status;
+        }
+    };
+    assert_eq!(status.code(), Some(130));
+    let mut said = String::new();
+    held.read_to_string(&mut said).expect("a pipe");
+    assert_eq!(said, "");
+    call.wait().expect("its caller ends too");
+}

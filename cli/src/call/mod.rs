@@ -47,11 +47,13 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitCode, Complaint> {
         followed = follow => followed.map_err(|error| complain(&args.url, error))?,
         () = stop.asked() => {
             if let Some(task_id) = task_id {
-                connected
-                    .client
-                    .cancel_task(&CancelTaskRequest::new(task_id))
-                    .await
-                    .map_err(|error| complain(&args.url, error))?;
+                let request = CancelTaskRequest::new(task_id);
+                tokio::select! {
+                    cancelled = connected.client.cancel_task(&request) => {
+                        cancelled.map_err(|error| complain(&args.url, error))?;
+                    }
+                    () = stop.asked_again() => {}
+                }
             }
             return Ok(ExitCode::from(130));
         }

@@ -75,9 +75,14 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
         Ok::<_, Complaint>(drive::drive(&client, &desk.gauge(), &witness, &mut transcript).await)
     };
     let wrong = tokio::select! {
-        wrong = drive => wrong?,
-        () = &mut serving => return Ok(ExitCode::from(130)),
+        wrong = drive => wrong,
+        _ = &mut serving => return Ok(ExitCode::from(130)),
     };
+    if stop.was_asked() {
+        // What broke then broke for that.
+        return Ok(ExitCode::from(130));
+    }
+    let wrong = wrong?;
     if wrong.is_empty() {
         transcript.note("all turns came out as said");
     } else {
@@ -96,8 +101,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
     let said = writeln!(io::stdout(), "{}", what_next(&url));
     // Somebody closed standard output: that is no reason not to serve.
     drop(said);
-    serving.await;
-    Ok(ExitCode::SUCCESS)
+    Ok(serving.await)
 }
 
 /// Fewer are scanned before anybody can cut in.
