@@ -66,6 +66,8 @@ macro_rules! table {
 
             $(#[tokio::test(start_paused = true)]
             async fn $name() {
+                // Somebody listens, else a span is none.
+                let (_log, _guard) = Log::start();
                 suite::layer(|| $layer, $options).await.assert();
             })*
         }
@@ -77,12 +79,14 @@ macro_rules! table {
             $(#[tokio::test(start_paused = true)]
             async fn $name() {
                 for (name, options, inner) in all() {
+                    let (log, _guard) = Log::start();
                     let report = suite::layer(
                         || pair(AnyLayer::new($layer), inner()),
                         ($options).and(options),
                     );
                     let report = report.await;
                     assert!(report.breaches().is_empty(), "{} around {name}: {report}", stringify!($name));
+                    assert_eq!(log.open_spans(), 0, "{} around {name}", stringify!($name));
                 }
             })*
         }
@@ -196,6 +200,38 @@ async fn each_of_them_acts() {
         };
         assert!(acts, "{name} only looks on");
     }
+}
+
+/// A turn through a whole stack, dropped at every point: engine, permit, reservation and span
+/// are gone before `drop` returns.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_turn_leaves_nothing_in_the_whole_stack() {
+    use portcullis_layers::ServiceBuilderExt;
+    let (log, _guard) = Log::start();
+    let places = ConcurrencyLayer::new(1);
+    let ledger = MemoryLedger::new();
+    let limits = Limits::of(Meter::Tokens, 1_000_000);
+    let budget = BudgetLayer::per_session(ledger.clone(), limits).reserve(Meter::Tokens, 500);
+    let make = |actor| {
+        tower::ServiceBuilder::new()
+            .catch()
+            .trace()
+            .layer(places.clone())
+            .budget(budget.clone())
+            .clocks(clocks())
+            .retries(2)
+            .conform()
+            .service(actor)
+    };
+    // In the middle of a turn each of them holds something, or this test would show nothing.
+    let agent = make(actor([say("a"), Do::Hang]));
+    let mut turn = Box::pin(ask(&agent));
+    assert_eq!(turn.next().await, Some(AgentEvent::text("a")));
+    let held = || (places.running(), ledger.reservations(), log.open_spans());
+    assert_eq!(held(), (1, 1, 1));
+    drop(turn);
+    assert_eq!(held(), (0, 0, 0));
+    assert_drops(everything(), make, || held() == (0, 0, 0)).await;
 }
 
 /// The order that the crate's page recommends, as one layer.
