@@ -80,16 +80,19 @@ async fn cuts_in_the_very_poll() {
 }
 
 /// Nothing runs ahead: an agent that reports usage and then makes a paid call has made
-/// none; also with two emitters at once, joined and in a `FuturesUnordered`.
+/// none; also with two emitters at once, joined and in a `FuturesUnordered`. The cut is in the
+/// very poll: the engine is polled once for the report, is gone before the caller has the
+/// event, and is never polled again.
 #[tokio::test]
 async fn nothing_runs_ahead_of_the_cut() {
     let layer = BudgetLayer::per_turn(Limits::of(Meter::Tokens, 1));
     for shape in ["one", "joined", "unordered"] {
-        let paid = Arc::new(AtomicUsize::new(0));
-        let calls = Arc::clone(&paid);
+        let [paid, polls, dropped] = [(); 3].map(|()| Arc::new(AtomicUsize::new(0)));
+        let seen = [&paid, &polls, &dropped].map(Arc::clone);
         let engine = agent_fn(move |_: Scope, _: Prompt, out: Emitter| {
-            let calls = Arc::clone(&calls);
-            async move {
+            let [calls, polls, dropped] = seen.clone();
+            let mut work = Box::pin(async move {
+                let _counts = Counts(dropped);
                 let call = async |name: &'static str| {
                     out.emit(Usage::new(name).with_input(5)).await;
                     calls.fetch_add(1, Ordering::SeqCst);
@@ -107,11 +110,30 @@ async fn nothing_runs_ahead_of_the_cut() {
                     }
                 }
                 Ok::<_, Failure>(())
-            }
+            });
+            std::future::poll_fn(move |cx| {
+                polls.fetch_add(1, Ordering::SeqCst);
+                work.poll_unpin(cx)
+            })
         });
-        let events = events(&layer.layer(engine)).await;
-        assert_eq!(types(&events), "usage failed", "{shape}");
-        assert_eq!(paid.load(Ordering::SeqCst), 0, "{shape}");
+        let agent = layer.layer(engine);
+        let mut turn = Box::pin(ask(&agent));
+        let first = turn.next().now_or_never().flatten();
+        assert_eq!(first.expect("at once").type_name(), "usage", "{shape}");
+        let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
+        assert_eq!((count(&polls), count(&dropped)), (1, 1), "{shape}");
+        let rest: Vec<_> = turn.collect().await;
+        assert_eq!(types(&rest), "failed", "{shape}");
+        assert_eq!((count(&polls), count(&paid)), (1, 0), "{shape}");
+    }
+}
+
+/// Counts when it is dropped.
+struct Counts(Arc<AtomicUsize>);
+
+impl Drop for Counts {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
 
