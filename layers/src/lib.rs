@@ -25,7 +25,7 @@
 //!
 //! [`stock`] holds a stack of tower's own layers and goes anywhere among these, as does
 //! [`passthrough`] around somebody else's layer, and [`optional`] around one that a
-//! configuration switches on.
+//! configuration switches on. [`balance`] makes one agent of many.
 //!
 #![cfg_attr(
     feature = "full",
@@ -85,6 +85,7 @@ assert_eq!(answer.text, "hello");
 //! | `retry` | `Script` | another try after a failure |
 //! | `passthrough` | by hand | unknown events go around a layer |
 //! | `optional` | | a layer that is there or is not |
+//! | `balance` | by hand | one agent made of many: load counts to the end of each turn |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
@@ -94,6 +95,8 @@ mod builder;
 #[doc = include_str!("../../docs/write-a-layer.md")]
 struct WriteALayer;
 
+#[cfg(feature = "balance")]
+pub mod balance;
 #[cfg(feature = "budget")]
 pub mod budget;
 #[cfg(feature = "catch")]

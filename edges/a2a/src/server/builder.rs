@@ -159,6 +159,7 @@ impl ServerBuilder {
             limits: self.limits,
             holder,
             closing: watch::Sender::new(false),
+            recovering: tokio::sync::Mutex::default(),
             left_behind: std::sync::Mutex::default(),
         };
         let settings = Settings {

@@ -14,6 +14,8 @@ pub(super) struct Core {
     pub(super) holder: Holder,
     /// Becomes true when streams have to end, since the server shuts down.
     pub(super) closing: watch::Sender<bool>,
+    /// Held while orphans are taken up: who waits for it finds all of them taken up.
+    pub(super) recovering: tokio::sync::Mutex<()>,
     /// Tasks whose turn is gone and whose log took no word of it.
     pub(super) left_behind: Mutex<Vec<TaskKey>>,
 }

@@ -197,8 +197,10 @@ impl Server {
     /// # Errors
     /// When the log fails.
     pub async fn recover(&self) -> Result<usize, Error> {
+        // First, so that the count is of this call; the upkeep waits for it.
+        let taken_up = upkeep::recover(self).await;
         self.keep_up();
-        upkeep::recover(self).await
+        taken_up
     }
 
     /// Refuses new turns, ends all streams, lets turns run on for `grace`, and fails those

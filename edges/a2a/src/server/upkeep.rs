@@ -35,6 +35,8 @@ pub(super) async fn run(server: WeakServer) {
 /// Renews the lease and takes up orphans.
 pub(super) async fn recover(server: &Server) -> Result<usize, Error> {
     let core = server.core();
+    // The log hands each orphan over once, to whoever asks first.
+    let _alone = core.recovering.lock().await;
     let now = SystemTime::now();
     core.log
         .renew(&core.holder, now + core.limits.lease)
