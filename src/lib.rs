@@ -1,5 +1,38 @@
 //! An AI agent is a [`tower_service::Service`] that takes a [`Scope`] and a [`Prompt`]
 //! and answers with a stream of [`AgentEvent`]s.
+//!
+//! ```
+//! use portcullis::{AgentEvent, AgentExt, BoxAgent, Failure, Json, Prompt, Scope, Usage, agent_fn, collect};
+//!
+//! fn weather() -> BoxAgent {
+//!     BoxAgent::new(agent_fn(async |_scope, prompt: Prompt, out| {
+//!         let args = Json::encode(prompt.as_text()).map_err(Failure::internal)?;
+//!         out.emit(AgentEvent::tool_started("t-1", "forecast", args)).await;
+//!         out.emit(AgentEvent::tool_ended("t-1", false, Json::null())).await;
+//!         out.emit(Usage::new("call-1").with_input(20).with_output(7)).await;
+//!         out.emit(AgentEvent::text("It will rain.")).await;
+//!         Ok(())
+//!     }))
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let answer = collect(weather().invoke(Scope::new("session-1"), Prompt::text("Paris"))).await;
+//! assert_eq!(answer.expect("completed").text, "It will rain.");
+//! # }
+//! ```
+//!
+//! | for | see |
+//! |---|---|
+//! | writing an agent | [`agent_fn`], [`agent_fn_with`], the contract at [`Agent`] |
+//! | calling one | [`AgentExt::invoke`], and [`collect`] or the stream itself |
+//! | naming one in a signature | [`BoxAgent`]; layers around it go in with `tower`'s `ServiceBuilder` |
+//! | a layer that watches, admits, or invokes again | [`Turn`], [`Policy`], [`Script`] |
+//! | events as JSON | [`AgentEvent::from_json`], [`AgentEvent::write_json`], [`views`] |
+//! | proving an agent or a layer right | `conformance`, with the feature of that name |
+//!
+//! Dropping the stream cancels the turn: everything below is gone before `drop` returns.
+//! The layers are in `portcullis-layers`, A2A in `portcullis-a2a`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;

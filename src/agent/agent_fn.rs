@@ -36,6 +36,29 @@ use crate::{AgentEvent, Completed, Failure, Panicked, Prompt, Scope};
 /// });
 /// # let _ = agent;
 /// ```
+///
+/// Errors do not become failures by themselves, since what they say may be nobody's
+/// business: `?` wants `map_err`, with [`Failure::internal`] or a failure that tells the caller.
+///
+/// An `async` closure cannot use what it captures, since its future would borrow from it.
+/// Use [`agent_fn_with`], or clone for each turn:
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use portcullis::{AgentEvent, Emitter, Failure, Prompt, Scope, agent_fn};
+/// let greeting: Arc<str> = Arc::from("Good morning");
+/// let agent = agent_fn(move |_scope: Scope, prompt: Prompt, out: Emitter| {
+///     let greeting = Arc::clone(&greeting);
+///     async move {
+///         let count: u32 = prompt.as_text().parse().map_err(Failure::internal)?;
+///         for _ in 0..count {
+///             out.emit(AgentEvent::text(&*greeting)).await;
+///         }
+///         Ok(())
+///     }
+/// });
+/// # portcullis::BoxAgent::new(agent);
+/// ```
 pub const fn agent_fn<F, Fut, T>(f: F) -> AgentFn<F>
 where
     F: FnMut(Scope, Prompt, Emitter) -> Fut,

@@ -29,7 +29,8 @@ pub trait AgentExt: Agent {
         Invoke::new(self.clone(), scope, prompt)
     }
 
-    /// Hides the type of the agent.
+    /// Hides the type of the agent, as [`BoxAgent::new`] does. `tower::ServiceExt` has a
+    /// method of this name too, so where both are in scope, say `BoxAgent::new`.
     fn boxed(self) -> BoxAgent
     where
         Self: Clone + Send + Sync + 'static,

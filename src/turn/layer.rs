@@ -33,7 +33,7 @@ pub struct TurnLayer<M> {
 }
 
 impl<M> TurnLayer<M> {
-    /// The layer of `make`.
+    /// The layer of `make`. A closure names its types: `|_: &mut Scope, _: &mut Prompt| …`.
     pub const fn new(make: M) -> Self {
         Self { make }
     }

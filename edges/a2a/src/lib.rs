@@ -8,6 +8,10 @@
 //! | `client` | [`client`]: calling an agent that somebody else serves |
 //! | `testing` | the contract suites of the ports |
 //! | `full` | all of them |
+//!
+//! To serve an agent, see [`server::Server`] and [`binding::JsonRpc`]; to call one,
+//! [`client::Client`]. Tasks live in memory, or in a file with `portcullis-sqlite` and
+//! [`ServerBuilder::log`](server::ServerBuilder::log).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod model;

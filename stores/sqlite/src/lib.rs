@@ -5,6 +5,27 @@
 //! | `bundled` (default) | SQLite itself, compiled in; without it the system's library is linked |
 //! | `a2a` | [`SqliteLog`]: the task log of `portcullis-a2a` |
 //!
+#![cfg_attr(
+    feature = "a2a",
+    doc = r#"
+```no_run
+use std::sync::Arc;
+use portcullis_a2a::{model::{AgentCard, TaskState}, server::{Server, executor_fn}};
+use portcullis_sqlite::SqliteLog;
+
+# async fn doc(card: AgentCard) -> Result<(), Box<dyn std::error::Error>> {
+# let executor = executor_fn(async |ctx, out| out.emit(ctx.status(TaskState::Completed)).await);
+let log = Arc::new(SqliteLog::open("tasks.sqlite")?);
+let server = Server::builder(executor, card).log(log).build();
+// Takes up what an earlier process has left: once, before the first call.
+let taken_up = server.recover().await?;
+# let _ = taken_up;
+# Ok(())
+# }
+```
+"#
+)]
+//!
 //! # What is on disk when
 //!
 //! One thread writes. It takes all that waits, in order, as one transaction, and
