@@ -5,12 +5,25 @@
 mod support;
 
 use futures_util::StreamExt;
-use portcullis::AgentEvent;
+use portcullis::{
+    AgentEvent,
+    conformance::{LayerOptions, ProbeAgent, suite},
+};
 use portcullis_layers::balance::Balance;
+use tower::layer::layer_fn;
 
 use support::{Do, actor, ask, done, say};
 
-/// Ten turns that run, over two and over five: as many at each.
+/// Over replicas of one probe it is an agent like any other, with everything that the kit asks
+/// of a layer: drops reach the replica, nothing is reserved, nothing runs ahead.
+#[tokio::test(start_paused = true)]
+async fn it_conforms() {
+    let over_three =
+        || layer_fn(|probe: ProbeAgent| Balance::new(vec![probe; 3]).expect("there are three"));
+    suite::layer(over_three, LayerOptions::new()).await.assert();
+}
+
+/// Ten turns that run, over two: as many at each.
 #[tokio::test]
 async fn turns_that_run_are_load() {
     let agents = [(); 2].map(|()| actor([say("a"), Do::Hang]));

@@ -23,7 +23,7 @@
 //! | `LoadShed` | `failed{overloaded}` at once, if what is below is not ready. Our waiting layers are always ready: use their shedding form |
 //! | `Buffer` | makes any service `Clone`; dropping the turn still stops the agent |
 //! | `ConcurrencyLimit` | **do not use**: the permit is back at the first event, while the turn runs on; use [`concurrency`](crate::concurrency) |
-//! | `Balance` | not in here: it chooses among many agents. Load has to count to the end of the stream |
+//! | `Balance` | not in here: it chooses among many agents, and counts a turn until its stream begins. Use `balance`, which counts to the end |
 //!
 //! # MUST 6
 //!
