@@ -222,7 +222,10 @@ async fn recover(log: &Arc<SqliteLog>, round: u64) -> usize {
     });
     let card = AgentCard::new("n", "d", AgentInterface::json_rpc("http://[::1]/"));
     let server = Server::builder(works, card).log(log.clone()).build();
+    let left = in_state(log, TaskState::Submitted).await + in_state(log, TaskState::Working).await;
     let taken_up = server.recover().await.unwrap();
+    // All of them, and by the time that it says so.
+    assert_eq!(taken_up, left, "round {round}");
     // Those of which nobody had seen anything run again.
     let settled = async {
         for state in [TaskState::Submitted, TaskState::Working] {
