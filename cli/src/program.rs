@@ -1,5 +1,7 @@
 use std::{
+    env,
     io::{self, Write},
+    path::Path,
     process::ExitCode,
     time::Duration,
 };
@@ -52,4 +54,17 @@ fn say(complaint: &Complaint) -> ExitCode {
     // Nobody is left to tell when standard error is gone too.
     let _ = writeln!(io::stderr(), "portcullis: {complaint}");
     complaint.exit_code()
+}
+
+/// How to call this program: its name where it was found by name, else where it is, so that
+/// what we say can be pasted after `cargo run` too.
+pub(crate) fn itself() -> String {
+    let by_name = env::args_os()
+        .next()
+        .is_none_or(|name| Path::new(&name).components().count() == 1);
+    let place = (!by_name).then(env::current_exe).and_then(Result::ok);
+    match place.as_deref().and_then(Path::to_str) {
+        Some(place) if !place.contains([' ', '\'', '"', '\\', '$']) => place.to_owned(),
+        _ => "portcullis".to_owned(),
+    }
 }

@@ -20,6 +20,7 @@ use crate::{
     desk::Desk,
     exec::Exec,
     gate::{About, Gate, Store},
+    program::itself,
     stop::Stop,
 };
 
@@ -50,7 +51,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     let said = writeln!(
         io::stdout(),
         "{name} is at {url}\nstack: catch, trace, concurrency ({turns} turns), budget ({tools} tools a turn), \
-         timeout ({seconds} s a turn), conform\ntasks: {store}\ntry: portcullis call {url} \"{example}\"",
+         timeout ({seconds} s a turn), conform\ntasks: {store}\ntry: {itself} call {url} \"{example}\"",
+        itself = itself(),
         url = gate.url(),
         turns = args.turns,
         tools = args.turn_tools,

@@ -314,6 +314,41 @@ fn what_cannot_be_served_is_said() {
     assert!(said.contains("/no/such/dir/t"), "{said}");
 }
 
+#[test]
+fn the_demo_ends_when_nobody_reads_on() {
+    let dir = directory();
+    let mut demo = portcullis()
+        .args(["demo", "--dir"])
+        .arg(dir.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(demo.stdout.take());
+    assert!(demo.wait().expect("it ends").success());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_it_says_to_try_can_be_pasted() {
+    let mut server = portcullis()
+        .args(["serve", "--listen", "127.0.0.1:0", "--engine", "desk"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let out = BufReader::new(server.stdout.take().expect("piped"));
+    let hint = out
+        .lines()
+        .map(|line| line.expect("text"))
+        .find_map(|line| line.strip_prefix("try: ").map(str::to_owned))
+        .expect("a hint");
+    let tried = run(Command::new("sh").arg("-c").arg(&hint));
+    server.kill().expect("it runs");
+    server.wait().expect("it ends");
+    assert!(tried.status.success(), "{hint}");
+    assert!(text(&tried.stdout).contains("408"), "{hint}");
+}
+
 #[cfg(unix)]
 #[test]
 fn it_stops_when_it_is_asked_to() {

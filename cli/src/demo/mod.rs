@@ -23,6 +23,7 @@ use crate::{
     call::connect,
     complaint::Complaint,
     gate::{Gate, Store},
+    program::itself,
     serve::{about_desk, open_desk},
     stop::Stop,
 };
@@ -99,8 +100,10 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
         };
     }
     let said = writeln!(io::stdout(), "{}", what_next(&url));
-    // Somebody closed standard output: that is no reason not to serve.
-    drop(said);
+    if said.is_err() {
+        // Somebody closed standard output, `head` for instance: nobody knows that it serves.
+        return Ok(ExitCode::SUCCESS);
+    }
     Ok(serving.await)
 }
 
@@ -118,10 +121,11 @@ Still serving, until Ctrl-C. In another terminal, a question from any A2A client
 
 or with this program:
 
-  portcullis call {url} "find TODO in src"
+  {itself} call {url} "what is the longest file?"
 
 The same for an agent of your own, here any program that reads its standard input:
 
-  portcullis serve --engine exec -- tr a-z A-Z"#
+  {itself} serve --engine exec -- tr a-z A-Z"#,
+        itself = itself(),
     )
 }
