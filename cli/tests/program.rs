@@ -248,6 +248,9 @@ fn a_wrong_address_is_said() {
         assert_eq!(code, Some(2), "{url}: {said}");
         assert!(said.contains(url), "{said}");
     }
+    let (code, said) = refused(&["call", "https://127.0.0.1/", "hello"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("TLS"), "{said}");
 }
 
 #[test]

@@ -17,6 +17,12 @@ pub(crate) async fn connect(url: &str) -> Result<Connected<impl Transport>, Comp
     let parsed: http::Uri = url
         .parse()
         .map_err(|error| Complaint::usage(format!("{url} is no address: {error}")))?;
+    if parsed.scheme_str() == Some("https") {
+        return Err(Complaint::usage(format!(
+            "{url} wants TLS, which this program does not speak: call it through a proxy, at an \
+             http:// address"
+        )));
+    }
     if !matches!(parsed.scheme_str(), Some("http")) || parsed.authority().is_none() {
         return Err(Complaint::usage(format!(
             "{url} is no address that this program can call; say for instance http://127.0.0.1:8080/"

@@ -24,7 +24,7 @@ impl fmt::Display for ToolError {
         match self {
             Self::File(error) => error.fmt(f),
             Self::Calc(error) => error.fmt(f),
-            Self::NoFile => f.write_str("there is no such file"),
+            Self::NoFile => f.write_str("there is no file to answer about"),
             Self::NotADirectory(path) => write!(f, "\"{path}\" is not a directory"),
             Self::Units(from, to) => write!(f, "{from} and {to} do not measure the same thing"),
             Self::Calendar => f.write_str("that day is outside my calendar"),
