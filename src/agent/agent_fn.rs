@@ -37,6 +37,10 @@ use crate::{AgentEvent, Completed, Failure, Panicked, Prompt, Scope};
 /// # let _ = agent;
 /// ```
 ///
+/// The future has to be `Send`, since a server runs turns on any of its threads. "future is not
+/// Send" names a value that lives over an `await`, an `Rc` or a guard of a lock most often: make
+/// it an `Arc`, or end it in a block before the `await`.
+///
 /// Errors do not become failures by themselves, since what they say may be nobody's
 /// business: `?` wants `map_err`, with [`Failure::internal`] or a failure that tells the caller.
 ///
