@@ -63,13 +63,13 @@ checks! {
         "turns of one session may run in different processes (MUST 6)";
     /// Known events pass unchanged.
     KeepsKnown = "keeps-known":
-        "known events pass unchanged, unless the layer says that it edits";
+        "known events pass unchanged, unless the layer declares `edits_events`";
     /// Unknown and known events keep their order among each other.
     KeepsOrder = "keeps-order":
-        "events keep their order, unless the layer says that it edits";
+        "events keep their order, unless the layer declares `edits_events`";
     /// A layer adds no events of its own, unless it says so.
     InsertsNothing = "inserts-nothing":
-        "a layer adds no events, unless it says that it inserts";
+        "a layer adds no events, unless it declares `inserts_events`";
     /// Dropping the turn drops what is below, before `drop` returns.
     DropReaches = "drop-reaches":
         "everything below is gone when `drop` returns";
@@ -96,7 +96,7 @@ checks! {
         "a turn that is pending registers its waker with what it waits for";
     /// Session, prompt and the typed map reach the agent below.
     PassesRequest = "passes-request":
-        "session, prompt, and the typed map reach the agent below";
+        "session, prompt, and the typed map reach the agent below, unless the layer declares `edits_requests`";
     /// What the engine reports while it is dropped reaches the sink of the caller.
     PassesSink = "passes-sink":
         "usage that is reported while the engine is dropped reaches the sink before `drop` returns";
