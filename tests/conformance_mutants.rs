@@ -54,6 +54,7 @@ const fn suites_of(check: Check) -> &'static [Suite] {
         | Check::KeepsKnown
         | Check::KeepsOrder
         | Check::InsertsNothing
+        | Check::EndsNoTurns
         | Check::DropReaches
         | Check::FreeAtTerminal
         | Check::ReturnsPermits
@@ -215,6 +216,7 @@ async fn what_is_declared_is_no_breach() {
     let declared = [
         (Check::KeepsKnown, LayerOptions::new().edits_events()),
         (Check::InsertsNothing, LayerOptions::new().inserts_events()),
+        (Check::EndsNoTurns, LayerOptions::new().ends_turns()),
         (Check::PassesRequest, LayerOptions::new().edits_requests()),
     ];
     for (check, options) in declared {
@@ -493,6 +495,12 @@ impl<St: Stream<Item = AgentEvent> + Unpin> Stream for Relayed<St> {
                 }
                 (Some(Check::NothingAfterTerminal), AgentEvent::Completed(_)) => {
                     self.next.push(AgentEvent::text("by the way"));
+                }
+                (Some(Check::EndsNoTurns), AgentEvent::Text(_)) => {
+                    self.below = None;
+                    self.permit = None;
+                    self.over = true;
+                    self.next.push(AgentEvent::Failed(Failure::new("enough")));
                 }
                 (Some(Check::NoPanic), AgentEvent::Failed(failure)) => panic!("{failure}"),
                 (Some(Check::PassesUnknown), AgentEvent::Extension(_)) => continue,

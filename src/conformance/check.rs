@@ -70,6 +70,9 @@ checks! {
     /// A layer adds no events of its own, unless it says so.
     InsertsNothing = "inserts-nothing":
         "a layer adds no events, unless it declares `inserts_events`";
+    /// A layer ends no turn by itself, unless it says so.
+    EndsNoTurns = "ends-no-turns":
+        "a layer ends no turn by an event of its own, unless it declares `ends_turns`";
     /// Dropping the turn drops what is below, before `drop` returns.
     DropReaches = "drop-reaches":
         "everything below is gone when `drop` returns";

@@ -23,6 +23,8 @@ pub(super) struct Comparison<'a> {
     cut: bool,
     /// Something panicked, perhaps in the place of an event.
     panicked: bool,
+    /// The agent ended as it ought to, or would have: there is nothing to repair.
+    sound: bool,
     /// For each event of the caller, which one of the agent's it is.
     origin: Vec<Option<usize>>,
 }
@@ -49,12 +51,18 @@ impl<'a> Comparison<'a> {
             options,
             cut,
             panicked: false,
+            sound: false,
             origin: vec![None; got.len()],
         }
     }
 
     pub(super) const fn panicked(mut self, panicked: bool) -> Self {
         self.panicked = panicked;
+        self
+    }
+
+    pub(super) const fn sound(mut self, sound: bool) -> Self {
+        self.sound = sound;
         self
     }
 
@@ -67,6 +75,7 @@ impl<'a> Comparison<'a> {
             self.of_known()
                 .or_else(|| self.of_order())
                 .or_else(|| self.of_inserted())
+                .or_else(|| self.of_end())
         })
     }
 
@@ -154,6 +163,16 @@ impl<'a> Comparison<'a> {
             check: Check::InsertsNothing,
             event: Some(at),
             details: format!("{:?} is not from the agent", self.got[at]),
+        })
+    }
+
+    /// A sound turn was ended by the layer, which does not say that it does that.
+    fn of_end(&self) -> Option<Difference> {
+        let ends = self.options.ends_turns || self.options.invokes_again;
+        (self.sound && self.cut && !ends).then(|| Difference {
+            check: Check::EndsNoTurns,
+            event: self.got.len().checked_sub(1),
+            details: format!("{:?} is not from the agent", self.got.last()),
         })
     }
 

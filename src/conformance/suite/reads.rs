@@ -43,7 +43,9 @@ impl Suite<'_> {
             return self.breach(Check::NoPanic, name, place, format!("drop: {panic}"));
         }
         let said = stack.log.events();
-        let comparison = Comparison::new(&said, &events, self.options).panicked(panics);
+        let comparison = Comparison::new(&said, &events, self.options)
+            .panicked(panics)
+            .sound(scenario.expect == Expect::Terminal);
         if let Some(found) = comparison.difference() {
             let state = place.to_string();
             let breach = Breach::new(found.check, name, state, found.event, found.details);
