@@ -26,18 +26,16 @@
 //! # Examples
 //!
 //! ```
-//! # use portcullis::{AgentEvent, AgentExt, Prompt, Scope, agent_fn, collect};
+//! # use portcullis::{AgentEvent, AgentExt, BoxAgent, Emitter, Failure, Prompt, Scope, agent_fn_with, collect};
 //! use portcullis_layers::balance::Balance;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let replica = |name: &'static str| {
-//!     agent_fn(async move |_scope: Scope, _prompt: Prompt, out| {
-//!         out.emit(AgentEvent::text(name)).await;
-//!         Ok(())
-//!     })
-//!     .boxed()
-//! };
+//! async fn say(name: &str, _: Scope, _: Prompt, out: Emitter) -> Result<(), Failure> {
+//!     out.emit(AgentEvent::text(name)).await;
+//!     Ok(())
+//! }
+//! let replica = |name: &'static str| BoxAgent::new(agent_fn_with(name, say));
 //! let agent = Balance::new([replica("a"), replica("b")])?;
 //! let answer = collect(agent.invoke(Scope::new("s"), Prompt::text("who are you?"))).await?;
 //! assert!(["a", "b"].contains(&answer.text.as_str()));
