@@ -4,11 +4,20 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// Puts an agent behind the gate, or calls one.
 #[derive(Debug, Parser)]
-#[command(name = "portcullis", version, about, long_about = None)]
+#[command(name = "portcullis", version, about, long_about = None, after_help = EXIT_CODES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    it went well
+  1    the turn failed, or the demo did not come out as said
+  2    the arguments make no sense
+  3    the server cannot be reached, or speaks something else
+  4    there is nothing to serve: the address, the store, the directory or the program
+  130  interrupted";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -52,7 +61,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
     /// What answers.
-    #[arg(long)]
+    #[arg(long, value_name = "desk|exec")]
     pub(crate) engine: Engine,
     /// The directory that `desk` answers about, and in which `exec` runs its program.
     #[arg(long, value_name = "DIR", default_value = ".")]

@@ -27,6 +27,11 @@ impl Complaint {
         Self::new(what, 3).because(source)
     }
 
+    /// The server is not there, or not any more, and that is all there is to say.
+    pub(crate) fn no_server(what: impl Into<String>) -> Self {
+        Self::new(what, 3)
+    }
+
     /// There is nothing to serve.
     pub(crate) fn nothing_to_serve(
         what: impl Into<String>,

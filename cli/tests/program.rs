@@ -375,7 +375,8 @@ fn it_stops_when_it_is_asked_to() {
     // O-D04. With room for a busy machine: what is tested is that it does not wait for
     // the turn, which would take half a minute.
     assert!(asked.elapsed().as_secs() < 15, "{:?}", asked.elapsed());
-    call.wait().expect("its caller ends too");
+    let call = call.wait().expect("its caller ends too");
+    assert_eq!(call.code(), Some(3), "the server went away");
 }
 
 #[cfg(unix)]

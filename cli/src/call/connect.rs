@@ -46,12 +46,13 @@ pub(crate) fn complain(url: &str, error: CallError) -> Complaint {
             let refused = cause
                 .downcast_ref::<ClientError>()
                 .is_some_and(ClientError::is_refused);
-            let what = if refused {
-                format!("nobody listens at {url}; is the server running?")
-            } else {
-                format!("cannot reach {url}")
-            };
-            Complaint::unreachable(what, cause)
+            if refused {
+                // The cause says the same.
+                return Complaint::no_server(format!(
+                    "nobody listens at {url}; is the server running?"
+                ));
+            }
+            Complaint::unreachable(format!("cannot reach {url}"), cause)
         }
         CallError::Refused(refusal) => {
             let reason = refusal.reason().map(|reason| format!(" ({reason})"));
@@ -64,6 +65,12 @@ pub(crate) fn complain(url: &str, error: CallError) -> Complaint {
         CallError::Status { .. } | CallError::Protocol(_) => {
             Complaint::unreachable(format!("{url} is no A2A 1.0 agent"), error)
         }
+        CallError::Cut {
+            task_id: Some(task_id),
+            ..
+        } => Complaint::no_server(format!(
+            "{url} ended the stream before the task did; perhaps it was stopped. The task is {task_id}"
+        )),
         other => Complaint::unreachable(format!("the call to {url} broke"), other),
     }
 }
