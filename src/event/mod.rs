@@ -1,20 +1,24 @@
 //! What an agent says during a turn.
 
 mod content;
+mod cost;
 mod extension;
 mod failure;
 mod retrying;
+mod tally;
 mod tool;
 mod usage;
 mod wire;
 
 pub use self::{
     content::{Completed, Text, Thinking},
+    cost::Cost,
     extension::{Extension, ExtensionView},
     failure::{Failure, FailureCode},
     retrying::Retrying,
+    tally::UsageTally,
     tool::{ToolEnded, ToolStarted},
-    usage::{Cost, Usage, UsageSource, UsageTally},
+    usage::{Usage, UsageSource},
 };
 
 use crate::Json;

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use super::Cost;
 use crate::json::{Extra, ExtraMut};
 
 /// What one model call, or another billed operation, consumed.
@@ -221,49 +222,6 @@ impl Usage {
     }
 }
 
-/// Money, as a decimal string: no float ever touches it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cost {
-    pub(super) amount: String,
-    pub(super) currency: String,
-    pub(super) extra: Extra,
-}
-
-impl Cost {
-    /// `amount` is a decimal number such as `0.0125`, `currency` an ISO 4217 code.
-    ///
-    /// Returns `None` when the amount is no plain, non-negative decimal number.
-    #[must_use]
-    pub fn new(amount: impl Into<String>, currency: impl Into<String>) -> Option<Self> {
-        let amount = amount.into();
-        let (whole, fraction) = amount.split_once('.').unwrap_or((&amount, "0"));
-        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        (digits(whole) && digits(fraction)).then(|| Self {
-            currency: currency.into(),
-            amount,
-            extra: Extra::new(),
-        })
-    }
-
-    /// The decimal number.
-    #[must_use]
-    pub fn amount(&self) -> &str {
-        &self.amount
-    }
-
-    /// The currency.
-    #[must_use]
-    pub fn currency(&self) -> &str {
-        &self.currency
-    }
-
-    /// Members that this version does not know.
-    #[must_use]
-    pub const fn extra(&self) -> &Extra {
-        &self.extra
-    }
-}
-
 /// Who counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -299,76 +257,5 @@ impl UsageSource {
 impl fmt::Display for UsageSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// The records of a turn, the latest of each call.
-///
-/// ```
-/// use portcullis::{Usage, UsageTally};
-///
-/// let mut tally = UsageTally::new();
-/// tally.record(&Usage::new("call-1").with_input(25).with_output(1));
-/// tally.record(&Usage::new("call-1").with_output(40));
-/// assert_eq!((tally.input(), tally.output()), (Some(25), Some(40)));
-/// assert_eq!(tally.calls(), 1);
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UsageTally {
-    records: Vec<Usage>,
-}
-
-impl UsageTally {
-    /// No record yet.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            records: Vec::new(),
-        }
-    }
-
-    /// Adds a record, or replaces the earlier one of the same call.
-    pub fn record(&mut self, usage: &Usage) {
-        match self.records.iter_mut().find(|record| record.id == usage.id) {
-            Some(record) => record.replace_with(usage),
-            None => self.records.push(usage.clone()),
-        }
-    }
-
-    /// The latest record of each call, in the order of their first ones.
-    #[must_use]
-    pub fn records(&self) -> &[Usage] {
-        &self.records
-    }
-
-    /// How many calls there were.
-    #[must_use]
-    pub const fn calls(&self) -> usize {
-        self.records.len()
-    }
-
-    fn sum(&self, counter: impl Fn(&Usage) -> Option<u64>) -> Option<u64> {
-        self.records
-            .iter()
-            .filter_map(counter)
-            .reduce(u64::saturating_add)
-    }
-
-    /// Tokens in, over all calls that say so.
-    #[must_use]
-    pub fn input(&self) -> Option<u64> {
-        self.sum(Usage::input)
-    }
-
-    /// Tokens out, over all calls that say so.
-    #[must_use]
-    pub fn output(&self) -> Option<u64> {
-        self.sum(Usage::output)
-    }
-
-    /// All tokens, over all calls that say so.
-    #[must_use]
-    pub fn tokens(&self) -> Option<u64> {
-        self.sum(Usage::tokens)
     }
 }
