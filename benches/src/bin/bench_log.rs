@@ -21,7 +21,7 @@ use portcullis_a2a::{
         TaskStatusUpdateEvent, Timestamp,
     },
 };
-use portcullis_sqlite::{SqliteLog, SqliteOptions};
+use portcullis_sqlite::SqliteLog;
 
 #[tokio::main]
 async fn main() {
@@ -32,12 +32,7 @@ async fn main() {
     }
     if wants("sqlite") && wants("streams") {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let log = SqliteLog::open_with(
-            directory.path().join("tasks.db"),
-            &SqliteOptions::new(),
-            Retention::default(),
-            Limits::default(),
-        );
+        let log = SqliteLog::open(directory.path().join("tasks.db"));
         let log: Arc<dyn TaskLog> = Arc::new(log.expect("a fresh file"));
         report("sqlite", &streams(&log, 1_000, 100).await);
     }

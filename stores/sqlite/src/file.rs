@@ -60,6 +60,8 @@ impl SqliteOptions {
             Found::Ours(version) => {
                 prepare(&writer, self.max_size).map_err(sqlite)?;
                 migration::migrate(&mut writer, version).map_err(sqlite)?;
+                // Nobody lives who held tasks before this process had the file.
+                writer.execute("DELETE FROM holders", []).map_err(sqlite)?;
             }
             Found::Foreign => {
                 return Err(OpenError::Foreign {

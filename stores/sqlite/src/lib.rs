@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `bundled` (default) | SQLite itself, compiled in; without it the system's library is linked |
 //! | `a2a` | [`SqliteLog`]: the task log of `portcullis-a2a` |
+//! | `sessions` | [`SqliteSessions`]: what engines remember of their sessions |
 //!
 #![cfg_attr(
     feature = "a2a",
@@ -26,6 +27,8 @@ let taken_up = server.recover().await?;
 "#
 )]
 //!
+//! A [`Database`] is the file; several stores can live in it side by side.
+//!
 //! # What is on disk when
 //!
 //! One thread writes. It takes all that waits, in order, as one transaction, and
@@ -40,20 +43,26 @@ let taken_up = server.recover().await?;
 //!
 //! Dropping the last handle writes what still waits, then joins the threads.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "a2a"),
+    allow(dead_code, reason = "each store uses its part of the machinery")
+)]
 
 #[cfg(feature = "a2a")]
 mod a2a;
-#[cfg(feature = "a2a")]
+mod database;
 mod file;
-#[cfg(feature = "a2a")]
 mod migration;
-#[cfg(feature = "a2a")]
 mod open_error;
-#[cfg(feature = "a2a")]
 mod readers;
-#[cfg(feature = "a2a")]
+#[cfg(feature = "sessions")]
+mod sessions;
 mod writer;
 
 #[cfg(feature = "a2a")]
 #[cfg_attr(docsrs, doc(cfg(feature = "a2a")))]
-pub use self::{a2a::SqliteLog, file::SqliteOptions, open_error::OpenError};
+pub use self::a2a::SqliteLog;
+#[cfg(feature = "sessions")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sessions")))]
+pub use self::sessions::{SessionError, SqliteSessions};
+pub use self::{database::Database, file::SqliteOptions, open_error::OpenError};

@@ -35,6 +35,13 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// This part of the database has a handle already, and may have one: clone that.
+    Taken {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        part: &'static str,
+    },
     /// The database itself failed.
     Failed {
         /// The file.
@@ -59,6 +66,13 @@ impl fmt::Display for OpenError {
             ),
             Self::InUse { path } => {
                 write!(f, "{} is in use by another process", path.display())
+            }
+            Self::Taken { path, part } => {
+                write!(
+                    f,
+                    "the {part} of {} is in use: clone its handle",
+                    path.display()
+                )
             }
             Self::Failed { path, .. } => write!(f, "cannot use {}", path.display()),
         }

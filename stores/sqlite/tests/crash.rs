@@ -25,7 +25,7 @@ use portcullis_a2a::{
     },
     server::{Server, executor_fn},
 };
-use portcullis_sqlite::{OpenError, SqliteLog, SqliteOptions};
+use portcullis_sqlite::{Database, OpenError, SqliteLog};
 use tokio::task::JoinSet;
 
 const WRITERS: u64 = 64;
@@ -36,7 +36,7 @@ const ACK: &str = "ack ";
 
 fn open(file: &Path) -> Result<SqliteLog, OpenError> {
     let retention = Retention::count(usize::MAX);
-    SqliteLog::open_with(file, &SqliteOptions::new(), retention, Limits::default())
+    SqliteLog::new(Database::open(file)?, retention, Limits::default())
 }
 
 fn key(id: &str) -> TaskKey {

@@ -5,12 +5,12 @@ use portcullis_a2a::{
     log::{Limits, Retention, suite::Fixture},
     task_log_suite,
 };
-use portcullis_sqlite::{SqliteLog, SqliteOptions};
+use portcullis_sqlite::{Database, SqliteLog};
 
 fn open(retention: Retention, limits: Limits) -> Fixture {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("tasks.db");
-    let log = SqliteLog::open_with(file, &SqliteOptions::new(), retention, limits).unwrap();
+    let log = SqliteLog::new(Database::open(file).unwrap(), retention, limits).unwrap();
     Fixture::new(log).keeping(directory)
 }
 

@@ -52,9 +52,3 @@ pub(super) fn take_over(
     }
     Ok(orphans.into_iter().map(|(_, orphan)| orphan).collect())
 }
-
-/// Nobody lives who was there before this process had the file.
-pub(super) fn bury(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM holders", [])?;
-    Ok(())
-}

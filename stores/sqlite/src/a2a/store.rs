@@ -1,6 +1,5 @@
 use std::{
     fmt,
-    fs::File,
     path::Path,
     sync::{Arc, atomic::AtomicUsize},
     time::SystemTime,
@@ -17,124 +16,76 @@ use super::{
     append::{Append, Rules},
     fold, lease, list, read, retain, row,
 };
-use crate::{
-    OpenError, SqliteOptions,
-    file::Opened,
-    readers::Readers,
-    writer::{Job, Writer},
-};
+use crate::{Database, OpenError};
 
 /// The task log in a SQLite file.
 ///
-/// Cloning shares it. See the crate's documentation for what is on disk when. At opening,
-/// whoever held tasks before is dead, so the next [`orphans`](TaskLog::orphans) hands
+/// Cloning shares it. See the crate's documentation for what is on disk when. When the file is
+/// opened, whoever held tasks before is dead, so the next [`orphans`](TaskLog::orphans) hands
 /// over all that the last process left behind.
 #[derive(Clone)]
-pub struct SqliteLog(Arc<Inner>);
-
-struct Inner {
-    // In the order in which they have to go: readers queue writes, and the file is ours
-    // until the writer is done.
-    readers: Readers,
-    writer: Writer,
+pub struct SqliteLog {
+    database: Database,
     rules: Arc<Rules>,
-    _lock: File,
 }
 
 impl SqliteLog {
-    /// Opens a file with the defaults, or makes one.
+    /// Opens a file with the defaults, or makes one, for nothing but the task log.
     ///
     /// # Errors
     /// When the file cannot be opened or is not ours, see [`OpenError`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::open_with(
-            path,
-            &SqliteOptions::new(),
+        Self::new(
+            Database::open(path)?,
             Retention::default(),
             Limits::default(),
         )
     }
 
-    /// Opens a file, or makes one.
+    /// The task log of a database, which has one: clone it.
     ///
     /// # Errors
-    /// When the file cannot be opened or is not ours, see [`OpenError`].
-    pub fn open_with(
-        path: impl AsRef<Path>,
-        options: &SqliteOptions,
+    /// [`OpenError::Taken`] when the log of this database was handed out before.
+    pub fn new(
+        database: Database,
         retention: Retention,
         limits: Limits,
     ) -> Result<Self, OpenError> {
-        let path = path.as_ref();
-        let Opened {
-            lock,
-            writer,
-            readers,
-        } = options.open(path)?;
-        lease::bury(&writer).map_err(|source| OpenError::sqlite(path.to_owned(), source))?;
-        let thread = |source| OpenError::unreachable(path.to_owned(), source);
-        Ok(Self(Arc::new(Inner {
-            readers: Readers::start(readers).map_err(thread)?,
-            writer: Writer::start(writer).map_err(thread)?,
+        // Two would have bells of their own, and a watcher of one miss what the other appends.
+        database.claim("task log")?;
+        Ok(Self {
+            database,
             rules: Arc::new(Rules {
                 bells: Bells::new(),
                 limits,
                 retention,
                 finished: AtomicUsize::new(0),
             }),
-            _lock: lock,
-        })))
+        })
     }
 
-    /// Reads on a reader's thread, all from one state of the file.
     fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Reply<Result<T, Unavailable>> {
-        let (reply, answer) = oneshot::channel();
-        self.0.readers.submit(move |connection| {
-            let result = connection.unchecked_transaction().and_then(|transaction| {
-                let value = read(&transaction)?;
-                transaction.commit()?;
-                Ok(value)
-            });
-            // Whoever does not wait any more has dropped the other end.
-            drop(reply.send(result));
-        });
-        Reply::later(async move {
-            match answer.await {
-                Ok(result) => result.map_err(Unavailable::new),
-                Err(stopped) => Err(Unavailable::new(stopped)),
-            }
-        })
+        let answer = self.database.read(read);
+        Reply::later(async { answer.await.map_err(Unavailable::new) })
     }
 
-    /// Writes with the next group.
     fn write<T: Send + 'static>(
         &self,
         write: impl FnMut(&Connection) -> rusqlite::Result<T> + Send + 'static,
         after: impl FnOnce(&T) + Send + 'static,
     ) -> Reply<Result<T, Unavailable>> {
-        let (reply, answer) = oneshot::channel();
-        self.0.writer.submit(Box::new(Write {
-            write,
-            after,
-            value: None,
-            reply,
-        }));
-        Reply::later(async move {
-            match answer.await {
-                Ok(result) => result.map_err(Unavailable::new),
-                Err(stopped) => Err(Unavailable::new(stopped)),
-            }
-        })
+        let answer = self.database.write(write, after);
+        Reply::later(async { answer.await.map_err(Unavailable::new) })
     }
 }
 
 impl fmt::Debug for SqliteLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqliteLog")
-            .field("bells", &self.0.rules.bells.len())
+            .field("bells", &self.rules.bells.len())
             .finish_non_exhaustive()
     }
 }
@@ -142,8 +93,8 @@ impl fmt::Debug for SqliteLog {
 impl TaskLog for SqliteLog {
     fn append(&self, batch: Batch) -> Reply<Result<Seq, AppendError>> {
         let (reply, answer) = oneshot::channel();
-        let append = Append::new(Arc::clone(&self.0.rules), batch, reply);
-        self.0.writer.submit(Box::new(append));
+        let append = Append::new(Arc::clone(&self.rules), batch, reply);
+        self.database.submit(Box::new(append));
         Reply::later(async move {
             answer
                 .await
@@ -163,7 +114,7 @@ impl TaskLog for SqliteLog {
 
     fn snapshot(&self, key: &TaskKey) -> Reply<Result<Option<Snapshot>, Unavailable>> {
         let key = key.clone();
-        let writes = self.0.writer.queue();
+        let writes = self.database.queue();
         self.read(move |connection| {
             let found = fold::snapshot(connection, &key)?;
             Ok(found.map(|(snapshot, keep)| {
@@ -180,11 +131,11 @@ impl TaskLog for SqliteLog {
     }
 
     fn bell(&self, key: &TaskKey) -> Bell {
-        self.0.rules.bells.bell(key)
+        self.rules.bells.bell(key)
     }
 
     fn bells(&self) -> usize {
-        self.0.rules.bells.len()
+        self.rules.bells.len()
     }
 
     fn renew(&self, holder: &Holder, until: SystemTime) -> Reply<Result<(), Unavailable>> {
@@ -211,12 +162,12 @@ impl TaskLog for SqliteLog {
     }
 
     fn retain(&self, now: SystemTime) -> Reply<Result<usize, Unavailable>> {
-        let retention = self.0.rules.retention;
+        let retention = self.rules.retention;
         let oldest = retention
             .max_age()
             .and_then(|age| now.checked_sub(age))
             .map(row::millis);
-        let rules = Arc::clone(&self.0.rules);
+        let rules = Arc::clone(&self.rules);
         let gone = self.write(
             move |connection| {
                 let mut gone = retain::beyond_count(connection, retention.max_count())?;
@@ -228,40 +179,5 @@ impl TaskLog for SqliteLog {
             move |gone| gone.iter().for_each(|key| rules.bells.ring(key)),
         );
         Reply::later(async move { gone.await.map(|gone| gone.len()) })
-    }
-}
-
-/// A write made of closures.
-struct Write<W, A, T> {
-    write: W,
-    after: A,
-    value: Option<T>,
-    reply: oneshot::Sender<Result<T, Arc<rusqlite::Error>>>,
-}
-
-impl<W, A, T> Job for Write<W, A, T>
-where
-    W: FnMut(&Connection) -> rusqlite::Result<T> + Send,
-    A: FnOnce(&T) + Send,
-    T: Send,
-{
-    fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        self.value = Some((self.write)(connection)?);
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>, outcome: Result<(), Arc<rusqlite::Error>>) {
-        let Self {
-            after,
-            value,
-            reply,
-            ..
-        } = *self;
-        let result = outcome.map(|()| value.expect("a job that did not fail has a value"));
-        if let Ok(value) = &result {
-            after(value);
-        }
-        // Whoever does not wait any more has dropped the other end.
-        drop(reply.send(result));
     }
 }
