@@ -66,7 +66,7 @@ pub(crate) struct ServeArgs {
     /// The directory that `desk` answers about, and in which `exec` runs its program.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
-    /// Where tasks live: a file, or `memory`.
+    /// Where tasks, and the sessions of `desk`, live: a file, or `memory`.
     #[arg(long, value_name = "FILE|memory", default_value = "memory")]
     pub(crate) store: String,
     /// The address that callers reach this server at, for the card, if it is another one.

@@ -3,11 +3,11 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Du
 use portcullis::BoxAgent;
 use portcullis_a2a::{
     binding::JsonRpc,
-    log::TaskLog,
+    log::{Limits, Retention},
     model::{AgentCard, AgentInterface, AgentSkill},
     server::Server,
 };
-use portcullis_sqlite::SqliteLog;
+use portcullis_sqlite::{Database, SqliteLog};
 use tokio::net::TcpListener;
 
 use crate::{complaint::Complaint, stop::Stop};
@@ -31,13 +31,13 @@ impl Store {
         }
     }
 
-    fn open(&self) -> Result<Option<Arc<dyn TaskLog>>, Complaint> {
+    /// Opens the file, if it is one.
+    pub(crate) fn open(&self) -> Result<Option<Database>, Complaint> {
         match self {
             Self::Memory => Ok(None),
-            Self::File(path) => match SqliteLog::open(path) {
-                Ok(log) => Ok(Some(Arc::new(log))),
-                Err(error) => Err(Complaint::nothing_to_serve("no store for tasks", error)),
-            },
+            Self::File(path) => Database::open(path)
+                .map(Some)
+                .map_err(|error| Complaint::nothing_to_serve("no store for tasks", error)),
         }
     }
 }
@@ -61,11 +61,11 @@ pub(crate) struct About {
 }
 
 impl Gate {
-    /// Opens the store and the socket, and takes care of tasks that an earlier process
-    /// left behind.
+    /// Opens the socket, and takes care of tasks that an earlier process left behind. Without a
+    /// database, tasks live in memory.
     pub(crate) async fn open(
         listen: &str,
-        store: &Store,
+        database: Option<Database>,
         agent: BoxAgent,
         about: About,
     ) -> Result<Self, Complaint> {
@@ -80,8 +80,10 @@ impl Gate {
             .clone()
             .unwrap_or_else(|| format!("http://{address}/"));
         let mut builder = Server::agent_builder(agent, card(&url, about));
-        if let Some(log) = store.open()? {
-            builder = builder.log(log);
+        if let Some(database) = database {
+            let log = SqliteLog::new(database, Retention::default(), Limits::default())
+                .map_err(|error| Complaint::nothing_to_serve("no store for tasks", error))?;
+            builder = builder.log(Arc::new(log));
         }
         let server = builder.build();
         server

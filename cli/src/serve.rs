@@ -11,6 +11,7 @@ use portcullis_layers::{
     timeout::TimeoutLayer,
     trace::TraceLayer,
 };
+use portcullis_sqlite::{Database, SqliteSessions};
 use tower::ServiceBuilder;
 use tracing_subscriber::EnvFilter;
 
@@ -31,7 +32,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
         .with_writer(io::stderr)
         .with_env_filter(filter)
         .init();
-    let (engine, mut about) = engine(&args)?;
+    let database = Store::from_flag(&args.store).open()?;
+    let (engine, mut about) = engine(&args, database.as_ref())?;
     about.url.clone_from(&args.public_url);
     let name = about.name.clone();
     let agent = ServiceBuilder::new()
@@ -45,8 +47,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
         .clocks(TimeoutLayer::total(Duration::from_secs(args.turn_seconds)))
         .conform()
         .service(engine);
-    let store = Store::from_flag(&args.store);
-    let gate = Gate::open(&args.listen, &store, BoxAgent::new(agent), about).await?;
+    let gate = Gate::open(&args.listen, database, BoxAgent::new(agent), about).await?;
     let stop = Stop::on_signals();
     let said = writeln!(
         io::stdout(),
@@ -69,12 +70,18 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     Ok(gate.serve(&stop).await)
 }
 
-fn engine(args: &ServeArgs) -> Result<(BoxAgent, About), Complaint> {
+fn engine(args: &ServeArgs, database: Option<&Database>) -> Result<(BoxAgent, About), Complaint> {
     match args.engine {
         Engine::Desk if !args.program.is_empty() => Err(Complaint::usage(
             "a program goes with --engine exec, not with desk",
         )),
-        Engine::Desk => Ok((open_desk(&args.dir)?.agent(), about_desk())),
+        Engine::Desk => {
+            let mut desk = open_desk(&args.dir)?;
+            if let Some(database) = database {
+                desk = desk.with_sessions(SqliteSessions::new(database.clone()));
+            }
+            Ok((desk.agent(), about_desk()))
+        }
         Engine::Exec => {
             let [program, arguments @ ..] = &args.program[..] else {
                 return Err(Complaint::usage(

@@ -4,8 +4,9 @@
 use std::{fs, path::Path, process::Command, sync::Arc, time::Duration};
 
 use futures_util::StreamExt;
-use portcullis::{AgentEvent, AgentExt, BoxAgent, FailureCode, Scope};
+use portcullis::{AgentEvent, AgentExt, BoxAgent, FailureCode, Scope, conformance::suite};
 use portcullis_cli::desk::Desk;
+use portcullis_sqlite::{Database, SqliteSessions};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -979,4 +980,63 @@ async fn threads_are_bounded_and_waiting_turns_can_be_dropped() {
         assert!(answered.unwrap());
     }
     desk.gauge().still().await;
+}
+
+/// MUST 6: with its sessions in a store, each turn may be served by another desk. What "that" and
+/// "it" are, and what a question left open, is found there.
+#[tokio::test]
+async fn desks_over_one_store_are_one_agent() {
+    let dir = fixture();
+    let state = TempDir::new().unwrap();
+    let files = std::cell::Cell::new(0);
+    let make_store = || {
+        files.set(files.get() + 1);
+        let file = state.path().join(format!("{}.db", files.get()));
+        SqliteSessions::new(Database::open(file).unwrap())
+    };
+    let make_desk = |sessions: &SqliteSessions| {
+        Desk::open(dir.path())
+            .unwrap()
+            .with_sessions(sessions.clone())
+            .agent()
+    };
+    let prompts = [
+        "what is 22/7?",
+        "times 7",
+        "that in hex",
+        "how many feet are in 3 miles",
+        "that in metres",
+        "read",
+        "notes.txt",
+        "how many lines does it have",
+    ];
+    suite::portable(make_store, make_desk, prompts)
+        .await
+        .assert();
+
+    // And it is not just that nothing is ever remembered.
+    let sessions = make_store();
+    ask_in(&make_desk(&sessions), "s", "what is 22/7?").await;
+    let answer = ask_in(&make_desk(&sessions), "s", "times 7").await;
+    assert!(answer.text.contains("22"), "{}", answer.text);
+}
+
+/// A store that has gone is an `unavailable` turn, not one with another answer.
+#[tokio::test]
+async fn a_lost_session_fails_the_turn() {
+    let dir = fixture();
+    let state = TempDir::new().unwrap();
+    let file = state.path().join("state.db");
+    let database = Database::open(&file).unwrap();
+    let desk = Desk::open(dir.path())
+        .unwrap()
+        .with_sessions(SqliteSessions::new(database))
+        .agent();
+    ask_in(&desk, "s", "what is 22/7?").await;
+    let vandal = rusqlite::Connection::open(&file).unwrap();
+    vandal.execute("DROP TABLE sessions", []).unwrap();
+    let failure = ask_in(&desk, "s", "times 7").await.failure.unwrap();
+    assert_eq!(failure.code(), Some(&FailureCode::UNAVAILABLE));
+    assert!(failure.is_retryable());
+    assert!(!failure.details().contains("sessions"), "{failure}");
 }

@@ -49,7 +49,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
     let agent = stack.around(desk.agent());
     let gate = Gate::open(
         &args.listen,
-        &Store::File(file.clone()),
+        Store::File(file.clone()).open()?,
         agent,
         about_desk(),
     )

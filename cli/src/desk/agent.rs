@@ -5,6 +5,7 @@ use portcullis::{
     AgentEvent, BoxAgent, Emitter, Extension, Failure, FailureCode, Json, Prompt, Scope,
     agent_fn_with,
 };
+use portcullis_sqlite::SqliteSessions;
 use serde_json::{Value, json};
 
 use super::{
@@ -69,6 +70,14 @@ impl Desk {
         self
     }
 
+    /// Sessions live in a database from now on, so that any other desk over it goes on with them:
+    /// the agent is portable then (MUST 6). Without this they live in the desk.
+    #[must_use]
+    pub fn with_sessions(mut self, sessions: SqliteSessions) -> Self {
+        self.memory = Memory::File(sessions);
+        self
+    }
+
     /// The agent. All agents of one desk share their sessions.
     ///
     /// # Cancel safety
@@ -107,7 +116,7 @@ impl Desk {
 async fn turn(desk: Desk, scope: Scope, prompt: Prompt, out: Emitter) -> Result<Json, Failure> {
     let _mark = desk.gauge.enter();
     let key = memory::key(&scope);
-    let mut recall = desk.memory.recall(&key);
+    let mut recall = desk.memory.recall(&key).await?;
     let requests = grammar::parse(prompt.as_text(), recall.pending.as_deref())
         .map_err(|error| refusal(&error))?;
     recall.pending = None;
@@ -377,7 +386,7 @@ impl Turn {
         if outcome.path.is_some() {
             self.recall.path = outcome.path;
         }
-        self.remember();
+        self.remember().await?;
         Ok(Answered::Yes)
     }
 
@@ -391,14 +400,14 @@ impl Turn {
         // Not as text too: whoever shows the event would show the question twice.
         self.out.emit(event).await;
         self.recall.pending = pending;
-        self.remember();
+        self.remember().await?;
         self.results
             .push(json!({ "tool": null, "question": question }));
         Ok(Answered::WithAQuestion)
     }
 
-    fn remember(&self) {
-        self.desk.memory.remember(&self.key, self.recall.clone());
+    async fn remember(&self) -> Result<(), Failure> {
+        self.desk.memory.remember(&self.key, &self.recall).await
     }
 
     async fn say(&self, piece: Piece) {
