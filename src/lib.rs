@@ -71,7 +71,9 @@ pub use self::{
     panicked::Panicked,
     policy::{Admitted, AdmittedStream, Policy, PolicyLayer},
     prompt::{ImageRef, Prompt},
-    scope::{Principal, Scope, TurnRecord, TurnSummary, UsageSink},
+    scope::{
+        Principal, Scope, TraceContext, TraceContextError, TurnRecord, TurnSummary, UsageSink,
+    },
     script::{
         Finish, FromFn, FromFnLayer, Next, Run, Script, ScriptLayer, ScriptStream, Scripted,
         from_fn,

@@ -3,6 +3,7 @@
 mod principal;
 mod record;
 mod sink;
+mod trace_context;
 mod wire;
 
 use std::{fmt, sync::Arc, time::Instant};
@@ -16,6 +17,7 @@ pub use self::{
     principal::Principal,
     record::{TurnRecord, TurnSummary},
     sink::UsageSink,
+    trace_context::{TraceContext, TraceContextError},
 };
 
 /// In which circumstances an agent is asked (Agent Handler, section 3).

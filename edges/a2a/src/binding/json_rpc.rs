@@ -202,6 +202,7 @@ fn caller(head: &Parts) -> Caller {
     let caller = Caller::new()
         .speaking(parameters.version)
         .asking_for(parameters.extensions)
+        .in_trace(parameters.trace)
         .with_principal(head.extensions.get::<Principal>().cloned());
     match parameters.last_event_id {
         Some(seq) => caller.resuming_after(seq),

@@ -1,11 +1,12 @@
 use http::{HeaderMap, Uri, request::Parts};
+use portcullis::TraceContext;
 
 use crate::{
     jsonrpc::{EXTENSIONS, VERSION},
     log::Seq,
 };
 
-/// What travels beside a call: version and extensions (A2A-SVC-1).
+/// What travels beside a call: version, extensions (A2A-SVC-1), and trace (A2A-SEC-20).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters {
     /// As the client wrote it; `None` when it wrote nothing, which means 0.3 (A2A-SVC-7).
@@ -14,6 +15,7 @@ pub(super) struct Parameters {
     pub(super) extensions: Vec<String>,
     /// Where a watcher was when its stream broke (ruling 16). An id that is none of ours is no id.
     pub(super) last_event_id: Option<Seq>,
+    pub(super) trace: Option<TraceContext>,
 }
 
 impl Parameters {
@@ -24,6 +26,7 @@ impl Parameters {
             last_event_id: text(&head.headers, "last-event-id")
                 .and_then(|id| id.parse().ok())
                 .map(Seq::new),
+            trace: trace(&head.headers),
         }
     }
 }
@@ -60,4 +63,19 @@ fn extensions(headers: &HeaderMap) -> Vec<String> {
         }
     }
     extensions
+}
+
+/// One `traceparent`, and all lines of `tracestate` as one list. Two parents are none.
+fn trace(headers: &HeaderMap) -> Option<TraceContext> {
+    let mut parents = headers.get_all("traceparent").iter();
+    let parent = parents.next()?.to_str().ok()?;
+    if parents.next().is_some() {
+        return None;
+    }
+    let states: Result<Vec<_>, _> = headers
+        .get_all("tracestate")
+        .iter()
+        .map(|line| line.to_str())
+        .collect();
+    TraceContext::from_headers(parent, states.ok().map(|lines| lines.join(",")).as_deref())
 }

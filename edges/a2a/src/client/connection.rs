@@ -10,6 +10,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri, header::CONTENT_TYPE};
 use http_body_util::Full;
+use portcullis::TraceContext;
 use serde::Serialize;
 
 use super::{
@@ -37,6 +38,7 @@ pub struct Client<T> {
     url: Uri,
     tenant: Option<String>,
     extensions: Option<HeaderValue>,
+    trace: Option<TraceContext>,
     next_id: Arc<AtomicU64>,
     limit: usize,
     idle: Duration,
@@ -51,6 +53,7 @@ impl<T: Transport> Client<T> {
             url,
             tenant: None,
             extensions: None,
+            trace: None,
             next_id: Arc::new(AtomicU64::new(1)),
             limit: 8 << 20,
             idle: Duration::from_secs(300),
@@ -89,6 +92,22 @@ impl<T: Transport> Client<T> {
         self.extensions = HeaderValue::from_str(&line)
             .ok()
             .filter(|line| !line.is_empty());
+        self
+    }
+
+    /// Says with every request where it stands in a distributed trace, in the headers
+    /// `traceparent` and `tracestate`. A clone for one turn is cheap:
+    ///
+    /// ```
+    /// # use portcullis::{Scope, TraceContext};
+    /// # use portcullis_a2a::client::{Client, Transport};
+    /// # fn doc(client: Client<impl Transport>, scope: &Scope) {
+    /// let client = client.clone().in_trace(scope.extensions().get::<TraceContext>());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn in_trace(mut self, trace: Option<&TraceContext>) -> Self {
+        self.trace = trace.cloned();
         self
     }
 
@@ -244,6 +263,14 @@ impl<T: Transport> Client<T> {
         headers.insert(VERSION.clone(), VERSION_1_0.clone());
         if let Some(extensions) = &self.extensions {
             headers.insert(EXTENSIONS.clone(), extensions.clone());
+        }
+        if let Some(trace) = &self.trace {
+            let (parent, state) = (Some(trace.traceparent()), trace.tracestate());
+            for (name, text) in [("traceparent", parent.as_deref()), ("tracestate", state)] {
+                if let Some(value) = text.and_then(|text| HeaderValue::from_str(text).ok()) {
+                    headers.insert(HeaderName::from_static(name), value);
+                }
+            }
         }
         Ok((id, request))
     }

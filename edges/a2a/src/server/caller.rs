@@ -1,4 +1,4 @@
-use portcullis::Principal;
+use portcullis::{Principal, TraceContext};
 
 use crate::log::{Owner, Seq};
 
@@ -13,6 +13,7 @@ pub struct Caller {
     version: Option<String>,
     extensions: Vec<String>,
     last_event: Option<Seq>,
+    trace: Option<TraceContext>,
 }
 
 impl Caller {
@@ -62,6 +63,14 @@ impl Caller {
         self
     }
 
+    /// Where the call stands in a distributed trace: the `traceparent` and `tracestate` of
+    /// the request (A2A-SEC-20). An agent finds it in the extensions of its scope.
+    #[must_use]
+    pub fn in_trace(mut self, trace: Option<TraceContext>) -> Self {
+        self.trace = trace;
+        self
+    }
+
     /// The tenant that the address names.
     #[must_use]
     pub fn tenant(&self) -> Option<&str> {
@@ -90,6 +99,12 @@ impl Caller {
     #[must_use]
     pub const fn last_event(&self) -> Option<Seq> {
         self.last_event
+    }
+
+    /// Where the call stands in a distributed trace.
+    #[must_use]
+    pub const fn trace(&self) -> Option<&TraceContext> {
+        self.trace.as_ref()
     }
 
     /// Whose tasks this caller reaches.

@@ -1,7 +1,7 @@
 //! Every check before an operation, in the one order of A2A-OP-11: version, capability,
 //! required extensions, tenant, task of this owner, context, state, content types.
 
-use portcullis::Principal;
+use portcullis::{Principal, TraceContext};
 
 use super::{Caller, Operation, Request, Tenants, media_type, session::RESERVED_PREFIX, version};
 use crate::{
@@ -17,6 +17,7 @@ pub(super) struct Standing {
     pub(super) principal: Option<Principal>,
     /// The extensions that are active.
     pub(super) extensions: Vec<String>,
+    pub(super) trace: Option<TraceContext>,
 }
 
 /// What can be checked without looking at any task.
@@ -37,6 +38,7 @@ pub(super) fn standing(
         tenant,
         principal: caller.principal().cloned(),
         extensions,
+        trace: caller.trace().cloned(),
     })
 }
 

@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-use portcullis::Principal;
+use portcullis::{Principal, TraceContext};
 use tokio::sync::{Mutex, mpsc};
 
 use crate::model::{
@@ -23,6 +23,7 @@ pub(super) struct Asked {
     pub(super) task: Option<Arc<Task>>,
     pub(super) tenant: Option<String>,
     pub(super) principal: Option<Principal>,
+    pub(super) trace: Option<TraceContext>,
     pub(super) extensions: Vec<String>,
     pub(super) metadata: Metadata,
     pub(super) accepted_output_modes: Vec<String>,
@@ -71,6 +72,12 @@ impl RequestContext {
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
         self.0.principal.as_ref()
+    }
+
+    /// Where the request stands in a distributed trace, for a call that the executor makes.
+    #[must_use]
+    pub fn trace(&self) -> Option<&TraceContext> {
+        self.0.trace.as_ref()
     }
 
     /// The extensions that are active.

@@ -99,6 +99,7 @@ fn run_again(server: &Server, orphan: &Orphan, snapshot: Snapshot) -> Result<(),
         tenant: Some(owner.tenant().to_owned()).filter(|tenant| !tenant.is_empty()),
         principal: principal_of(owner),
         extensions,
+        trace: None,
     };
     let task = Arc::new(task);
     let continued = Continued {

@@ -7,3 +7,4 @@ mod golden;
 mod names;
 mod streams;
 mod support;
+mod trace;

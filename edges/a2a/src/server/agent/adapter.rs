@@ -66,14 +66,17 @@ impl Service<RequestContext> for AgentExecutor {
     }
 }
 
-/// Where the turn takes place: session, source, tenant and principal, and the request
-/// itself among the extensions.
+/// Where the turn takes place: session, source, tenant and principal; among the extensions
+/// the trace that it belongs to and the request itself.
 fn scope_of(context: RequestContext) -> Scope {
     let mut scope = Scope::new(context.session()).with_source("a2a");
     if let Some(tenant) = context.tenant() {
         scope = scope.with_tenant(tenant);
     }
     scope.set_principal(context.principal().cloned());
+    if let Some(trace) = context.trace() {
+        scope.extensions_mut().insert(trace.clone());
+    }
     scope.extensions_mut().insert(context);
     scope
 }

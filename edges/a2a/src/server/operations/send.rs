@@ -261,6 +261,7 @@ impl Server {
                 .map(|continued| Arc::clone(&continued.before)),
             tenant: standing.tenant,
             principal: standing.principal,
+            trace: standing.trace,
             extensions,
             metadata,
             accepted_output_modes: configuration
