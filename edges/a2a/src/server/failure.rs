@@ -1,4 +1,4 @@
-use portcullis::FailureCode;
+use portcullis::{Failure, FailureCode};
 
 use crate::model::ErrorKind;
 
@@ -28,9 +28,15 @@ pub enum Verdict {
     Failed,
 }
 
-/// The one table from failure codes to what a caller sees (ruling 13).
+/// The one table from failures to what a caller sees (ruling 13).
+///
+/// `unavailable` has its row only if it says when to come again: then somebody has shut a
+/// door, as an open breaker does, and nothing was tried (O-B09).
 #[must_use]
-pub fn verdict(code: Option<&FailureCode>, moment: Moment) -> Verdict {
+pub fn verdict(failure: &Failure, moment: Moment) -> Verdict {
+    let code = failure
+        .code()
+        .filter(|code| **code != FailureCode::UNAVAILABLE || failure.after().is_some());
     let row = code.and_then(|code| TABLE.iter().find(|(known, ..)| known == code));
     match (row, moment) {
         (None, _) => Verdict::Failed,
@@ -43,7 +49,7 @@ pub fn verdict(code: Option<&FailureCode>, moment: Moment) -> Verdict {
 /// A code, and what it becomes at each moment. Codes that are not here fail the task.
 type Row = (FailureCode, Verdict, Verdict, Verdict);
 
-static TABLE: [Row; 8] = {
+static TABLE: [Row; 9] = {
     use ErrorKind::{PermissionDenied, ResourceExhausted, Unauthenticated, Unavailable};
     use Verdict::{Canceled, Failed, Refused, Rejected};
 
@@ -74,6 +80,12 @@ static TABLE: [Row; 8] = {
         ),
         (
             FailureCode::SESSION_BUSY,
+            Refused(Unavailable),
+            Rejected,
+            Failed,
+        ),
+        (
+            FailureCode::UNAVAILABLE,
             Refused(Unavailable),
             Rejected,
             Failed,

@@ -153,6 +153,7 @@ async fn a_refusal_at_once_is_an_error_of_the_call() {
         ("rate_limited", ErrorKind::ResourceExhausted),
         ("overloaded", ErrorKind::Unavailable),
         ("session_busy", ErrorKind::Unavailable),
+        ("unavailable", ErrorKind::Unavailable),
     ] {
         let server = server();
         for method in ["SendMessage", "SendStreamingMessage"] {

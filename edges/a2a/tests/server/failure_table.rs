@@ -1,4 +1,6 @@
-use portcullis::FailureCode;
+use std::time::Duration;
+
+use portcullis::{Failure, FailureCode};
 use portcullis_a2a::{
     model::ErrorKind,
     server::{Moment, Verdict, verdict},
@@ -37,8 +39,8 @@ fn each_code_has_one_verdict_at_each_moment() {
         ("somebody_elses", Failed, Failed, Failed),
     ];
     for (code, at_once, before, after) in table {
-        let failure = FailureCode::new(code);
-        let at = |moment| verdict(Some(&failure), moment);
+        let failure = Failure::with_code(FailureCode::new(code), "no");
+        let at = |moment| verdict(&failure, moment);
         assert_eq!(at(Moment::AtOnce), at_once, "{code}");
         assert_eq!(at(Moment::BeforeFirstEvent), before, "{code}");
         assert_eq!(at(Moment::AfterFirstEvent), after, "{code}");
@@ -48,6 +50,11 @@ fn each_code_has_one_verdict_at_each_moment() {
         Moment::BeforeFirstEvent,
         Moment::AfterFirstEvent,
     ] {
-        assert_eq!(verdict(None, moment), Failed);
+        assert_eq!(verdict(&Failure::new("no"), moment), Failed);
     }
+    // O-B09: a door that is shut for so long. An agent's own failure has a task.
+    let shut = Failure::with_code(FailureCode::UNAVAILABLE, "no").retry_after(Duration::ZERO);
+    assert_eq!(verdict(&shut, Moment::AtOnce), Refused(Unavailable));
+    assert_eq!(verdict(&shut, Moment::BeforeFirstEvent), Rejected);
+    assert_eq!(verdict(&shut, Moment::AfterFirstEvent), Failed);
 }

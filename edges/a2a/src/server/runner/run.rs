@@ -365,7 +365,7 @@ impl Run {
 
     /// The turn has failed (ruling 13).
     fn fail(&mut self, failure: &Failure) -> Result<(), Over> {
-        let state = match verdict(failure.code(), self.moment) {
+        let state = match verdict(failure, self.moment) {
             Verdict::Refused(kind) => {
                 let refusal = Error::with_message(kind, failure.details().to_owned());
                 self.answer(Err(refusal.retry_after(failure.after())));
