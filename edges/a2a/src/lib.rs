@@ -5,19 +5,20 @@
 //! | (always) | [`model`]: the data model and its JSON form |
 //! | `server` | [`server`] and [`log`]: operations, runner, task log; knows no HTTP |
 //! | `jsonrpc` | [`binding`]: the JSON-RPC binding as a `tower::Service` of HTTP requests |
+//! | `rest` | [`binding`]: the HTTP+JSON binding, likewise |
 //! | `client` | [`client`]: calling an agent that somebody else serves |
 //! | `testing` | the contract suites of the ports |
 //! | `full` | all of them |
 //!
-//! To serve an agent, see [`server::Server`] and [`binding::JsonRpc`]; to call one,
+//! To serve an agent, see [`server::Server`] and [`binding::OnePort`]; to call one,
 //! [`client::Client`]. Tasks live in memory, or in a file with `portcullis-sqlite` and
 //! [`ServerBuilder::log`](server::ServerBuilder::log).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod model;
 
-#[cfg(feature = "jsonrpc")]
-#[cfg_attr(docsrs, doc(cfg(feature = "jsonrpc")))]
+#[cfg(any(feature = "jsonrpc", feature = "rest"))]
+#[cfg_attr(docsrs, doc(cfg(any(feature = "jsonrpc", feature = "rest"))))]
 pub mod binding;
 #[cfg(feature = "client")]
 #[cfg_attr(docsrs, doc(cfg(feature = "client")))]
@@ -29,5 +30,5 @@ pub mod log;
 #[cfg_attr(docsrs, doc(cfg(feature = "server")))]
 pub mod server;
 
-#[cfg(any(feature = "jsonrpc", feature = "client"))]
-mod jsonrpc;
+#[cfg(any(feature = "jsonrpc", feature = "rest", feature = "client"))]
+mod wire;

@@ -1,37 +1,69 @@
 //! Bindings of the operations to wires.
 //!
 //! A binding decodes, calls and encodes; every check that is the same on all wires sits in the
-//! server. [`JsonRpc`] is JSON-RPC 2.0 over HTTP with event streams, and serves the card:
+//! server. `JsonRpc` is JSON-RPC 2.0 over HTTP with event streams, `Rest` is HTTP+JSON, and both
+//! serve the card. `OnePort` puts them side by side:
 //!
 //! ```
-//! # use portcullis_a2a::{binding::JsonRpc, server::Server};
-//! fn app(server: Server) -> JsonRpc {
-//!     JsonRpc::new(server).path("/agent")
+//! # #[cfg(all(feature = "jsonrpc", feature = "rest"))]
+//! # mod doc {
+//! use portcullis_a2a::{
+//!     binding::{JsonRpc, OnePort, Rest},
+//!     server::Server,
+//! };
+//!
+//! fn app(server: Server) -> OnePort {
+//!     OnePort::new(server)
 //! }
+//!
+//! fn apart(server: Server) -> (JsonRpc, Rest) {
+//!     (JsonRpc::new(server.clone()).path("/agent"), Rest::new(server).path("/v1"))
+//! }
+//! # }
 //! ```
 //!
-//! It is a `tower` service of HTTP requests with any body, so it mounts in axum
+//! Each is a `tower` service of HTTP requests with any body, so it mounts in axum
 //! (`Router::fallback_service`), hyper (`TowerToHyperService`) and tonic
-//! (`Routes::from(router)`) alike; `examples/src/bin` has one program for each.
+//! (`Routes::from(router)`) alike; `examples/src/bin` has one program for each. axum takes the
+//! prefix of `nest_service` away, so there a binding stays at the root; with `fallback_service` and
+//! `route_service` it has the whole path, which `path` and `Layout::below` tell it.
+//!
+//! # The routes of HTTP+JSON
+//!
+//! | operation | route, below the interface |
+//! |---|---|
+//! | `SendMessage`, `SendStreamingMessage` | `POST /message:send`, `POST /message:stream` |
+//! | `GetTask`, `ListTasks` | `GET /tasks/{id}`, `GET /tasks` |
+//! | `CancelTask` | `POST /tasks/{id}:cancel` |
+//! | `SubscribeToTask` | `POST` or `GET /tasks/{id}:subscribe` |
+//! | webhooks | `POST` and `GET /tasks/{id}/pushNotificationConfigs`, `GET` and `DELETE` below it |
+//! | `GetExtendedAgentCard` | `GET /extendedAgentCard` |
+//!
+//! Each exists a second time with a tenant before it: `GET /acme/tasks`. A body that says another id
+//! or tenant than the address is refused; one may be empty where the address says it all.
 //!
 //! # Who calls
 //!
 //! A layer in front authenticates and puts a [`Principal`](portcullis::Principal) into the
 //! extensions of the request. Nothing in a body or another header makes one.
 
-mod body;
-mod card;
-mod envelope;
-mod error;
+mod http;
+#[cfg(feature = "jsonrpc")]
 mod json_rpc;
-mod media_type;
-mod parameters;
-mod read;
-mod reply;
-mod settings;
-mod sse;
+#[cfg(all(feature = "jsonrpc", feature = "rest"))]
+mod layout;
+#[cfg(all(feature = "jsonrpc", feature = "rest"))]
+mod one_port;
+#[cfg(feature = "rest")]
+mod rest;
 
-pub use self::{
-    body::ResponseBody,
-    json_rpc::{JsonRpc, ResponseFuture},
-};
+pub use self::http::{ResponseBody, ResponseFuture};
+#[cfg(feature = "jsonrpc")]
+#[cfg_attr(docsrs, doc(cfg(feature = "jsonrpc")))]
+pub use self::json_rpc::JsonRpc;
+#[cfg(feature = "rest")]
+#[cfg_attr(docsrs, doc(cfg(feature = "rest")))]
+pub use self::rest::Rest;
+#[cfg(all(feature = "jsonrpc", feature = "rest"))]
+#[cfg_attr(docsrs, doc(cfg(all(feature = "jsonrpc", feature = "rest"))))]
+pub use self::{layout::Layout, one_port::OnePort};

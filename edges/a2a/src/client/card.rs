@@ -7,8 +7,8 @@ use super::{
     transport::Transport,
 };
 use crate::{
-    jsonrpc::{VERSION, VERSION_1_0, WELL_KNOWN_CARD},
     model::{AgentCard, decode_response},
+    wire::{VERSION, VERSION_1_0, WELL_KNOWN_CARD},
 };
 
 /// Fetches the public card of an agent. `url` is where the agent is, with or without the path of

@@ -22,11 +22,11 @@ use super::{
     transport::Transport,
 };
 use crate::{
-    jsonrpc::{EVENT_STREAM, EXTENSIONS, Id, JSON, VERSION, VERSION_1_0},
     model::{
         AgentCard, CancelTaskRequest, Decode, GetTaskRequest, ListTasksRequest, ListTasksResponse,
         SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest, Task, decode_response,
     },
+    wire::{EVENT_STREAM, EXTENSIONS, Id, JSON, VERSION, VERSION_1_0},
 };
 
 /// A client of one agent, over JSON-RPC. A clone shares the transport.

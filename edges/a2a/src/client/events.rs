@@ -18,8 +18,8 @@ use super::{
     transport::ReplyBody,
 };
 use crate::{
-    jsonrpc::Id,
     model::{StreamResponse, decode_response},
+    wire::Id,
 };
 
 /// One event of a stream.

@@ -11,7 +11,7 @@ use super::{
     sse::TooLong,
     transport::{ReplyBody, Transport},
 };
-use crate::jsonrpc::JSON;
+use crate::wire::JSON;
 
 /// Carries one request out and reads the head of the response.
 pub(super) async fn exchange<T: Transport>(

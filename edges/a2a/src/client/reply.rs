@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::error::CallError;
-use crate::{jsonrpc::Id, model::Error};
+use crate::{model::Error, wire::Id};
 
 /// Reads one reply and gives its result as JSON text, `None` where a server left it out, as some
 /// do for an empty one (A2A-RPC-16).

@@ -42,6 +42,7 @@ mod error;
 mod event;
 mod message;
 mod metadata;
+mod operation;
 mod part;
 mod push;
 mod request;
@@ -61,10 +62,11 @@ pub use self::{
         PasswordOAuthFlow, SecurityRequirement, SecurityScheme, StringList,
     },
     decode::{Decode, decode_request, decode_request_within, decode_response},
-    error::{Error, ErrorDetails, ErrorKind, Invalid, Violation},
+    error::{Error, ErrorDetails, ErrorKind, Invalid, RpcCode, Violation},
     event::{SendMessageResponse, StreamResponse, TaskArtifactUpdateEvent, TaskStatusUpdateEvent},
     message::Message,
     metadata::Metadata,
+    operation::{Operation, Request},
     part::{Part, PartContent},
     push::{
         AuthenticationInfo, DeleteTaskPushNotificationConfigRequest,

@@ -47,7 +47,6 @@ mod frame;
 mod ids;
 mod limits;
 mod media_type;
-mod operation;
 mod operations;
 mod page_token;
 mod response;
@@ -71,8 +70,8 @@ pub use self::{
     frame::Frame,
     ids::{IdKind, IdSource, RandomIds, SequentialIds},
     limits::Limits,
-    operation::{Operation, Request},
     response::{Answer, Response},
     server::{Server, Tenants},
     watch::Frames,
 };
+pub use crate::model::{Operation, Request};

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     log::TaskKey,
-    model::{AgentCard, Error, ErrorKind},
+    model::{AgentCard, Bounds, Error, ErrorKind},
 };
 
 /// An agent behind the eleven operations of A2A. It knows no wire: bindings decode, call
@@ -137,14 +137,30 @@ impl Server {
         method: &str,
         params: Option<&str>,
     ) -> Result<Response, Error> {
+        self.handle_with(caller, |bounds| {
+            let operation = Operation::from_name(method).ok_or(ErrorKind::MethodNotFound)?;
+            let params = params.unwrap_or("{}");
+            // Positional parameters are none of the protocol's (A2A-RPC-5).
+            if !params.trim_start().starts_with('{') {
+                return Err(ErrorKind::InvalidParams.into());
+            }
+            Request::decode(operation, params, bounds)
+        })
+        .await
+    }
+
+    /// Answers a call as a binding has it that reads parameters in its own way: checks the
+    /// version, lets the binding read, and [calls](Self::call).
+    ///
+    /// # Errors
+    /// The refusal, in the order of A2A-OP-11.
+    pub async fn handle_with(
+        &self,
+        caller: &Caller,
+        read: impl FnOnce(&Bounds) -> Result<Request, Error>,
+    ) -> Result<Response, Error> {
         version::check(caller)?;
-        let operation = Operation::from_name(method).ok_or(ErrorKind::MethodNotFound)?;
-        let params = params.unwrap_or("{}");
-        // Positional parameters are none of the protocol's (A2A-RPC-5).
-        if !params.trim_start().starts_with('{') {
-            return Err(ErrorKind::InvalidParams.into());
-        }
-        let request = Request::decode(operation, params, &self.limits().bounds)?;
+        let request = read(&self.limits().bounds)?;
         self.call(caller, request).await
     }
 

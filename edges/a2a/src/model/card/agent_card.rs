@@ -53,12 +53,22 @@ impl AgentCard {
         description: impl Into<String>,
         interface: AgentInterface,
     ) -> Self {
+        Self::of_interfaces(name, description, vec![interface])
+    }
+
+    /// The same with every interface that there is, preferred first.
+    #[must_use]
+    pub fn of_interfaces(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        interfaces: Vec<AgentInterface>,
+    ) -> Self {
         let (name, description) = (name.into(), description.into());
         Self {
             skills: vec![AgentSkill::new("main", name.clone(), description.clone())],
             name,
             description,
-            supported_interfaces: vec![interface],
+            supported_interfaces: interfaces,
             version: "1.0.0".to_owned(),
             capabilities: AgentCapabilities::streaming(),
             default_input_modes: vec!["text/plain".to_owned()],

@@ -19,6 +19,12 @@ impl AgentInterface {
         Self::new(url, "JSONRPC")
     }
 
+    /// An HTTP+JSON interface that speaks version 1.0: what the routes are below.
+    #[must_use]
+    pub fn rest(url: impl Into<String>) -> Self {
+        Self::new(url, "HTTP+JSON")
+    }
+
     /// A binding of version 1.0 at a place.
     #[must_use]
     pub fn new(url: impl Into<String>, protocol_binding: impl Into<String>) -> Self {

@@ -75,10 +75,21 @@ impl Error {
     /// of it does not fit is left out.
     #[must_use]
     pub fn from_wire(code: i32, message: impl Into<String>, data: Option<&str>) -> Self {
+        Self::told(ErrorKind::from_code(code), message.into(), data)
+    }
+
+    /// The error that a server of HTTP+JSON sent: told by the reason of an `ErrorInfo` of
+    /// the protocol, else by the status (A2A-REST-25).
+    #[must_use]
+    pub fn from_http(status: u16, message: impl Into<String>, details: Option<&str>) -> Self {
+        let kind = ErrorKind::from_http_status(status);
+        Self::told(kind, message.into(), details)
+    }
+
+    fn told(mut kind: Option<ErrorKind>, message: String, data: Option<&str>) -> Self {
         let details: Vec<Box<RawValue>> = data
             .and_then(|data| serde_json::from_str(data).ok())
             .unwrap_or_default();
-        let mut kind = ErrorKind::from_code(code);
         let mut metadata = Vec::new();
         let mut violations = Vec::new();
         for detail in details {
@@ -93,7 +104,7 @@ impl Error {
             }
         }
         let kind = kind.unwrap_or(ErrorKind::Unavailable);
-        let mut error = Self::with_message(kind, message.into());
+        let mut error = Self::with_message(kind, message);
         for (name, value) in metadata {
             error = error.with(name, value);
         }

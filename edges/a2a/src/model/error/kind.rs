@@ -1,3 +1,5 @@
+use super::RpcCode;
+
 /// What kind of error it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -98,6 +100,60 @@ impl ErrorKind {
             -32601 => Self::MethodNotFound,
             -32602 => Self::InvalidParams,
             -32603 => Self::Internal,
+            _ => return None,
+        })
+    }
+
+    /// The code of gRPC, whose name HTTP+JSON says too (A2A-RPC-27, A2A-REST-23).
+    #[must_use]
+    pub const fn rpc_code(self) -> RpcCode {
+        match self {
+            Self::TaskNotFound => RpcCode::NotFound,
+            Self::TaskNotCancelable
+            | Self::PushNotificationNotSupported
+            | Self::UnsupportedOperation
+            | Self::ExtendedAgentCardNotConfigured
+            | Self::ExtensionSupportRequired
+            | Self::VersionNotSupported => RpcCode::FailedPrecondition,
+            Self::ContentTypeNotSupported
+            | Self::Parse
+            | Self::InvalidRequest
+            | Self::InvalidParams => RpcCode::InvalidArgument,
+            Self::MethodNotFound => RpcCode::Unimplemented,
+            Self::InvalidAgentResponse | Self::Internal => RpcCode::Internal,
+            Self::Unauthenticated => RpcCode::Unauthenticated,
+            Self::PermissionDenied => RpcCode::PermissionDenied,
+            Self::ResourceExhausted => RpcCode::ResourceExhausted,
+            Self::Unavailable => RpcCode::Unavailable,
+        }
+    }
+
+    /// The status of HTTP+JSON (A2A-RPC-27, A2A-REST-23).
+    #[must_use]
+    pub const fn http_status(self) -> u16 {
+        match self.rpc_code() {
+            RpcCode::InvalidArgument | RpcCode::FailedPrecondition => 400,
+            RpcCode::Unauthenticated => 401,
+            RpcCode::PermissionDenied => 403,
+            // What nobody serves is not found there.
+            RpcCode::NotFound | RpcCode::Unimplemented => 404,
+            RpcCode::ResourceExhausted => 429,
+            RpcCode::Internal => 500,
+            RpcCode::Unavailable => 503,
+        }
+    }
+
+    /// The kind that an HTTP status says by itself, with no reason beside it.
+    #[must_use]
+    pub const fn from_http_status(status: u16) -> Option<Self> {
+        Some(match status {
+            400 => Self::InvalidParams,
+            401 => Self::Unauthenticated,
+            403 => Self::PermissionDenied,
+            404 => Self::MethodNotFound,
+            429 => Self::ResourceExhausted,
+            500 => Self::Internal,
+            503 => Self::Unavailable,
             _ => return None,
         })
     }

@@ -3,6 +3,7 @@
 mod details;
 mod invalid;
 mod kind;
+mod rpc_code;
 
 use std::{borrow::Cow, error, fmt, sync::Arc, time::Duration};
 
@@ -10,6 +11,7 @@ pub use self::{
     details::ErrorDetails,
     invalid::{Invalid, Violation},
     kind::ErrorKind,
+    rpc_code::RpcCode,
 };
 
 /// Why an operation was refused, or failed: the nine refusals of the protocol, those of

@@ -66,9 +66,13 @@ impl Events {
     }
 }
 
-/// Begins a frame: the id of the event where it has one, and the field of the data.
-pub(super) fn begin(id: Option<u64>, room: usize) -> Vec<u8> {
+/// Begins a frame: what the event is called and its id, where it has them, and the field of the
+/// data.
+pub(in crate::binding) fn begin(event: Option<&str>, id: Option<u64>, room: usize) -> Vec<u8> {
     let mut frame = Vec::with_capacity(room + 96);
+    if let Some(event) = event {
+        writeln!(frame, "event: {event}").expect("a vector takes everything");
+    }
     if let Some(id) = id {
         writeln!(frame, "id: {id}").expect("a vector takes everything");
     }
@@ -77,7 +81,7 @@ pub(super) fn begin(id: Option<u64>, room: usize) -> Vec<u8> {
 }
 
 /// Ends a frame whose data begins at `start` (A2A-RPC-19).
-pub(super) fn end(mut frame: Vec<u8>, start: usize) -> Bytes {
+pub(in crate::binding) fn end(mut frame: Vec<u8>, start: usize) -> Bytes {
     one_line(&mut frame[start..]);
     frame.extend_from_slice(b"\n\n");
     frame.into()

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::model::{
+use super::{
     Bounds, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Error,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
     ListTaskPushNotificationConfigsRequest, ListTasksRequest, SendMessageRequest,

@@ -2,8 +2,8 @@ use http::{HeaderMap, Uri, request::Parts};
 use portcullis::TraceContext;
 
 use crate::{
-    jsonrpc::{EXTENSIONS, VERSION},
     log::Seq,
+    wire::{EXTENSIONS, VERSION},
 };
 
 /// What travels beside a call: version, extensions (A2A-SVC-1), and trace (A2A-SEC-20).

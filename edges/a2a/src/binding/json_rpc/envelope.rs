@@ -1,7 +1,7 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::jsonrpc::Id;
+use crate::wire::Id;
 
 /// A call that is a valid request object, whatever it asks for.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-use std::pin::pin;
+use std::{fmt, pin::pin};
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::HeaderMap;
@@ -7,15 +7,26 @@ use http_body_util::BodyExt;
 
 /// Why a body could not be read.
 #[derive(Debug)]
-pub(super) enum Unreadable {
-    TooLarge,
+pub(in crate::binding) enum Unreadable {
+    TooLarge {
+        limit: usize,
+    },
     /// The client hung up, or what carries the body failed.
     Broken,
 }
 
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge { limit } => write!(f, "A body may have {limit} bytes"),
+            Self::Broken => f.write_str("The body broke off"),
+        }
+    }
+}
+
 /// Reads a body that may be as long as `limit`. Nothing is kept of one that is longer, and one
 /// that says so is not read at all (O-M04).
-pub(super) async fn read<B: Body>(
+pub(in crate::binding) async fn read<B: Body>(
     headers: &HeaderMap,
     body: B,
     limit: usize,
@@ -25,7 +36,7 @@ pub(super) async fn read<B: Body>(
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     let at_least = said.unwrap_or(0).max(body.size_hint().lower());
     if at_least > limit as u64 {
-        return Err(Unreadable::TooLarge);
+        return Err(Unreadable::TooLarge { limit });
     }
     let mut body = pin!(body);
     let mut whole = BytesMut::new();
@@ -35,7 +46,7 @@ pub(super) async fn read<B: Body>(
             continue;
         };
         if whole.len() + data.remaining() > limit {
-            return Err(Unreadable::TooLarge);
+            return Err(Unreadable::TooLarge { limit });
         }
         while data.has_remaining() {
             let chunk = data.chunk();

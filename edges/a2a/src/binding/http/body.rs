@@ -21,7 +21,7 @@ enum Kind {
 }
 
 impl ResponseBody {
-    pub(super) const fn empty() -> Self {
+    pub(in crate::binding) const fn empty() -> Self {
         Self(Kind::Whole(Bytes::new()))
     }
 

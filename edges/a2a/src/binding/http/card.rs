@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::body::ResponseBody;
-use crate::{jsonrpc::JSON, model::AgentCard};
+use crate::{model::AgentCard, wire::JSON};
 
 /// The public card as it is served: the same bytes to everybody, whatever the headers (O-C03).
 #[derive(Clone, Debug)]

@@ -1,0 +1,23 @@
+//! What every binding over HTTP shares: reading a body, who calls, the card, replies, streams.
+//! A binding beside it only says what a call looks like and what a reply does.
+
+mod body;
+mod caller;
+mod card;
+mod future;
+mod media_type;
+mod parameters;
+mod read;
+mod response;
+mod settings;
+mod sse;
+
+pub use self::{body::ResponseBody, future::ResponseFuture};
+pub(super) use self::{
+    caller::{activated, caller},
+    media_type::is_json,
+    read::{Unreadable, read},
+    response::{not_allowed, of_error, stream, whole},
+    settings::{Settings, settings_of},
+    sse::{begin, end},
+};

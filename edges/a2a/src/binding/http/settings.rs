@@ -1,0 +1,137 @@
+use std::time::Duration;
+
+use http::{Response, request::Parts};
+
+use super::{ResponseBody, card::Card};
+use crate::{server::Server, wire::WELL_KNOWN_CARD};
+
+/// What the host decides about the wire.
+#[derive(Clone, Debug)]
+pub(in crate::binding) struct Settings {
+    card: Card,
+    /// Without a slash at the end; empty for the root.
+    path: String,
+    pub(in crate::binding) body_limit: usize,
+    pub(in crate::binding) keep_alive: Duration,
+}
+
+impl Settings {
+    /// Of a binding that cards call so.
+    pub(in crate::binding) fn new(server: &Server, binding: &'static str) -> Self {
+        let interfaces = &server.card().supported_interfaces;
+        if !interfaces
+            .iter()
+            .any(|interface| interface.protocol_binding == binding)
+        {
+            // A2A-GEN-5
+            tracing::warn!(binding, "the card does not say that this binding is served");
+        }
+        Self {
+            card: Card::new(server.card(), jiff::Timestamp::now()),
+            path: String::new(),
+            body_limit: 10 << 20,
+            keep_alive: Duration::from_secs(15),
+        }
+    }
+
+    pub(in crate::binding) fn set_path(&mut self, path: &str) {
+        let path = path.trim_matches('/');
+        self.path = if path.is_empty() {
+            String::new()
+        } else {
+            format!("/{path}")
+        };
+    }
+
+    pub(in crate::binding) fn set_card_cache_control(&mut self, value: http::HeaderValue) {
+        self.card.cache_control(value);
+    }
+
+    /// The card, where it was asked for: at the origin, and below the endpoint for hosts of several
+    /// agents (A2A-CARD-4).
+    pub(in crate::binding) fn card(&self, head: &Parts) -> Option<Response<ResponseBody>> {
+        let path = head.uri.path();
+        (path == WELL_KNOWN_CARD || self.below(path) == Some(WELL_KNOWN_CARD))
+            .then(|| self.card.answer(&head.method, &head.headers))
+    }
+
+    /// What follows the endpoint in a path: nothing, or segments with a slash before each.
+    pub(in crate::binding) fn below<'a>(&self, path: &'a str) -> Option<&'a str> {
+        path.strip_prefix(self.path.as_str())
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// The decisions of the host, for a binding that has `server` and `settings`.
+macro_rules! settings_of {
+    ($binding:ty) => {
+        impl $binding {
+            /// Serves at another path, as the host sees it. The card stays where it is, and is
+            /// below the path too.
+            #[must_use]
+            pub fn path(self, path: &str) -> Self {
+                self.with(|settings| settings.set_path(path))
+            }
+
+            /// The most bytes that a request may have. The default is 10 MiB.
+            #[must_use]
+            pub fn body_limit(self, bytes: usize) -> Self {
+                self.with(|settings| settings.body_limit = bytes)
+            }
+
+            /// How long a stream may be silent before a comment is sent. The default is 15 s.
+            #[must_use]
+            pub fn keep_alive(self, interval: std::time::Duration) -> Self {
+                self.with(|settings| settings.keep_alive = interval)
+            }
+
+            /// The `Cache-Control` of the card. The default is `public, max-age=3600`.
+            #[must_use]
+            pub fn card_cache_control(self, value: http::HeaderValue) -> Self {
+                self.with(|settings| settings.set_card_cache_control(value))
+            }
+
+            /// The server.
+            #[must_use]
+            pub const fn get_ref(&self) -> &$crate::server::Server {
+                &self.server
+            }
+
+            fn with(mut self, change: impl FnOnce(&mut $crate::binding::http::Settings)) -> Self {
+                change(std::sync::Arc::make_mut(&mut self.settings));
+                self
+            }
+        }
+
+        impl<B> tower_service::Service<http::Request<B>> for $binding
+        where
+            B: http_body::Body + Send + 'static,
+            B::Data: Send,
+        {
+            type Response = http::Response<$crate::binding::ResponseBody>;
+            type Error = std::convert::Infallible;
+            type Future = $crate::binding::ResponseFuture;
+
+            fn poll_ready(
+                &mut self,
+                _: &mut std::task::Context<'_>,
+            ) -> std::task::Poll<Result<(), Self::Error>> {
+                // What a turn needs is admitted when it is known whose it is.
+                std::task::Poll::Ready(Ok(()))
+            }
+
+            fn call(&mut self, request: http::Request<B>) -> Self::Future {
+                $crate::binding::ResponseFuture::new(self.clone().answer(request))
+            }
+        }
+
+        impl std::fmt::Debug for $binding {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($binding))
+                    .field("settings", &self.settings)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(in crate::binding) use settings_of;

@@ -1,0 +1,89 @@
+use crate::model::AgentInterface;
+
+/// Where each binding of a [`OnePort`](super::OnePort) is, and so what the card has to say.
+///
+/// ```
+/// # use portcullis_a2a::{binding::{Layout, OnePort}, model::AgentCard, server::{Executor, Server}};
+/// # use portcullis_a2a::{model::TaskState, server::executor_fn};
+/// let layout = Layout::new().below("/agents/echo");
+/// // As callers see it; a proxy may have another path than the host.
+/// let interfaces = layout.interfaces("https://agent.example.com");
+/// assert_eq!(interfaces[0].url, "https://agent.example.com/agents/echo");
+/// assert_eq!(interfaces[1].url, "https://agent.example.com/agents/echo/rest");
+///
+/// # let echo = executor_fn(async |ctx, out| { out.emit(ctx.status(TaskState::Completed)).await; });
+/// let card = AgentCard::of_interfaces("Echo", "Repeats it.", interfaces);
+/// let app = OnePort::with_layout(Server::new(echo, card), &layout);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    base: String,
+    json_rpc: String,
+    rest: String,
+}
+
+impl Layout {
+    /// JSON-RPC at `/`, HTTP+JSON below `/rest`.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            base: String::new(),
+            json_rpc: String::new(),
+            rest: "/rest".to_owned(),
+        }
+    }
+
+    /// All of it below a path.
+    #[must_use]
+    pub fn below(mut self, path: &str) -> Self {
+        self.base = clean(path);
+        self
+    }
+
+    /// JSON-RPC at another path.
+    #[must_use]
+    pub fn json_rpc_at(mut self, path: &str) -> Self {
+        self.json_rpc = clean(path);
+        self
+    }
+
+    /// HTTP+JSON below another path. It may be the root.
+    #[must_use]
+    pub fn rest_at(mut self, path: &str) -> Self {
+        self.rest = clean(path);
+        self
+    }
+
+    /// The interfaces for the card, preferred first. `url` is where callers reach the host: it is
+    /// configured and never guessed from a request (O-C03).
+    #[must_use]
+    pub fn interfaces(&self, url: &str) -> Vec<AgentInterface> {
+        let url = url.trim_end_matches('/');
+        vec![
+            AgentInterface::json_rpc(format!("{url}{}", self.json_rpc())),
+            AgentInterface::rest(format!("{url}{}", self.rest())),
+        ]
+    }
+
+    pub(super) fn json_rpc(&self) -> String {
+        format!("{}{}", self.base, self.json_rpc)
+    }
+
+    pub(super) fn rest(&self) -> String {
+        format!("{}{}", self.base, self.rest)
+    }
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// With a slash before it and none behind; empty for the root.
+fn clean(path: &str) -> String {
+    match path.trim_matches('/') {
+        "" => String::new(),
+        path => format!("/{path}"),
+    }
+}

@@ -1,0 +1,118 @@
+use std::{
+    convert::Infallible,
+    fmt,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use http::{HeaderValue, Request, Response};
+use http_body::Body;
+use tower_service::Service;
+
+use super::{JsonRpc, Layout, ResponseBody, ResponseFuture, Rest};
+use crate::server::Server;
+
+/// Every binding of a server on one port, and its card: what a request is for follows from its path
+/// (ruling 21). A clone shares the server.
+///
+/// See the module docs.
+#[derive(Clone)]
+pub struct OnePort {
+    json_rpc: JsonRpc,
+    rest: Rest,
+}
+
+impl OnePort {
+    /// JSON-RPC at `/`, HTTP+JSON below `/rest`, the card at its well-known path.
+    #[must_use]
+    pub fn new(server: Server) -> Self {
+        Self::with_layout(server, &Layout::new())
+    }
+
+    /// Each binding where the layout has it, as the host sees the paths.
+    #[must_use]
+    pub fn with_layout(server: Server, layout: &Layout) -> Self {
+        Self {
+            json_rpc: JsonRpc::new(server.clone()).path(&layout.json_rpc()),
+            rest: Rest::new(server).path(&layout.rest()),
+        }
+    }
+
+    /// The most bytes that a request may have. The default is 10 MiB.
+    #[must_use]
+    pub fn body_limit(self, bytes: usize) -> Self {
+        self.with(
+            |binding| binding.body_limit(bytes),
+            |binding| binding.body_limit(bytes),
+        )
+    }
+
+    /// How long a stream may be silent before a comment is sent. The default is 15 s.
+    #[must_use]
+    pub fn keep_alive(self, interval: Duration) -> Self {
+        self.with(
+            |binding| binding.keep_alive(interval),
+            |binding| binding.keep_alive(interval),
+        )
+    }
+
+    /// The `Cache-Control` of the card. The default is `public, max-age=3600`.
+    #[must_use]
+    pub fn card_cache_control(self, value: HeaderValue) -> Self {
+        let same = value.clone();
+        self.with(
+            |binding| binding.card_cache_control(same),
+            |binding| binding.card_cache_control(value),
+        )
+    }
+
+    /// The server.
+    #[must_use]
+    pub const fn get_ref(&self) -> &Server {
+        self.json_rpc.get_ref()
+    }
+
+    fn with(
+        self,
+        json_rpc: impl FnOnce(JsonRpc) -> JsonRpc,
+        rest: impl FnOnce(Rest) -> Rest,
+    ) -> Self {
+        Self {
+            json_rpc: json_rpc(self.json_rpc),
+            rest: rest(self.rest),
+        }
+    }
+}
+
+impl<B> Service<Request<B>> for OnePort
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+{
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = ResponseFuture;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> ResponseFuture {
+        let path = request.uri().path();
+        // JSON-RPC has one path. Where HTTP+JSON is at the root, the rest is below it.
+        if !self.json_rpc.is_endpoint(path) && self.rest.covers(path) {
+            self.rest.call(request)
+        } else {
+            self.json_rpc.call(request)
+        }
+    }
+}
+
+impl fmt::Debug for OnePort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnePort")
+            .field("json_rpc", &self.json_rpc)
+            .field("rest", &self.rest)
+            .finish()
+    }
+}

@@ -1,0 +1,11 @@
+//! HTTP+JSON: a path and a verb for each operation, bodies without an envelope.
+
+mod body;
+mod error;
+mod media_type;
+mod query;
+mod reply;
+mod route;
+mod service;
+
+pub use self::service::Rest;
