@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `server` | [`bind`], [`Server`]: HTTP/1.1 and HTTP/2 (prior knowledge) with limits and a bounded shutdown |
 //! | `client` | [`HttpClient`]: a pooled client that follows no redirect |
+//! | `tls` | both over TLS: rustls, with ring |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "client")]
@@ -18,8 +19,14 @@ mod server;
 
 #[cfg(feature = "client")]
 pub use self::client::{ClientError, ClientFuture, HttpClient, HttpClientBuilder};
+#[cfg(all(feature = "client", feature = "tls"))]
+#[cfg_attr(docsrs, doc(cfg(all(feature = "client", feature = "tls"))))]
+pub use self::client::{TlsConnector, Trust, TrustError};
 #[cfg(feature = "server")]
 pub use self::server::{BindError, Listener, Peer, Server, Stopped, StreamBody, bind};
+#[cfg(all(feature = "server", feature = "tls"))]
+#[cfg_attr(docsrs, doc(cfg(all(feature = "server", feature = "tls"))))]
+pub use self::server::{Tls, TlsError};
 
 /// What a stranger's body or service may fail with.
 #[cfg(any(feature = "client", feature = "server"))]

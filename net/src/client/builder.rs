@@ -12,6 +12,9 @@ use hyper_util::{
 use super::service::HttpClient;
 
 /// How an [`HttpClient`] connects.
+///
+/// `connect_timeout` is about TCP; what comes after, the handshake of TLS included, is for the
+/// caller to bound.
 #[derive(Clone, Debug)]
 pub struct HttpClientBuilder {
     connect_timeout: Duration,
@@ -50,10 +53,54 @@ impl HttpClientBuilder {
         B: Body + Send,
         B::Data: Send,
     {
+        let connector = self.tcp();
+        self.connector(connector)
+    }
+
+    /// A client over TCP, with TLS where the address says `https`. HTTP/2 is used where the server
+    /// offers it in the handshake.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    #[must_use]
+    pub fn build_tls<B>(self, trust: super::Trust) -> HttpClient<super::TlsConnector, B>
+    where
+        B: Body + Send,
+        B::Data: Send,
+    {
+        self.build_tls_with(trust.into_config())
+    }
+
+    /// The same with a configuration of one's own: a certificate of the client, other providers.
+    ///
+    /// # Panics
+    /// When the configuration sets protocols for ALPN: those are the client's to choose.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    #[must_use]
+    pub fn build_tls_with<B>(
+        self,
+        config: rustls::ClientConfig,
+    ) -> HttpClient<super::TlsConnector, B>
+    where
+        B: Body + Send,
+        B::Data: Send,
+    {
+        let mut connector = self.tcp();
+        // Else it refuses addresses with `https`.
+        connector.enforce_http(false);
+        let connector = hyper_rustls::HttpsConnectorBuilder::new()
+            .with_tls_config(config)
+            .https_or_http()
+            .enable_all_versions()
+            .wrap_connector(connector);
+        self.connector(connector)
+    }
+
+    fn tcp(&self) -> HttpConnector {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(self.connect_timeout));
-        self.connector(connector)
+        connector
     }
 
     /// A client over a connector of one's own: a guard, a proxy, TLS, a pipe in a test.

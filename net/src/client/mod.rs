@@ -8,9 +8,18 @@
 mod builder;
 mod error;
 mod service;
+#[cfg(feature = "tls")]
+mod trust;
 
+#[cfg(feature = "tls")]
+pub use self::trust::{Trust, TrustError};
 pub use self::{
     builder::HttpClientBuilder,
     error::ClientError,
     service::{ClientFuture, HttpClient},
 };
+
+/// Connects over TLS where the address says `https`.
+#[cfg(feature = "tls")]
+pub type TlsConnector =
+    hyper_rustls::HttpsConnector<hyper_util::client::legacy::connect::HttpConnector>;

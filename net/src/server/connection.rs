@@ -25,7 +25,7 @@ use tokio::{
 };
 use tower_service::Service;
 
-use super::{body::StreamBody, executor::OwnedExecutor, serve::Stopped};
+use super::{body::StreamBody, executor::OwnedExecutor, serve::Stopped, stall::Stalling};
 use crate::BoxError;
 
 /// The address of the client, in the extensions of its requests.
@@ -42,7 +42,11 @@ impl Peer {
 
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
+    #[cfg(feature = "tls")]
+    pub(super) handshake: Duration,
     pub(super) header: Duration,
+    pub(super) header_size: u32,
+    pub(super) write: Duration,
     streams: u32,
     ping: Duration,
 }
@@ -50,71 +54,114 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) const fn new() -> Self {
         Self {
+            #[cfg(feature = "tls")]
+            handshake: Duration::from_secs(10),
             header: Duration::from_secs(15),
+            header_size: 64 << 10,
+            write: Duration::from_secs(30),
             streams: 1_000,
             ping: Duration::from_secs(20),
         }
     }
 }
 
-/// Serves one connection to its end.
-pub(super) async fn run<I, S, B>(
-    io: I,
-    peer: SocketAddr,
-    service: S,
-    limits: Limits,
-    stopped: Stopped,
-) where
-    I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
-    S::Error: Into<BoxError>,
-    S::Future: Send + 'static,
-    B: Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<BoxError>,
-{
-    let mut builder = auto::Builder::new(OwnedExecutor::default());
-    // A timer must be set wherever a time-out is: hyper panics or ignores it otherwise.
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.header);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(limits.ping)
-        .max_concurrent_streams(limits.streams);
-    let called = Arc::new(AtomicBool::new(false));
-    let service = Tagged {
-        inner: service,
-        peer: Peer(peer),
-        stopped: stopped.clone(),
-        called: Arc::clone(&called),
-    };
-    let mut connection =
-        pin!(builder.serve_connection(TokioIo::new(io), TowerToHyperService::new(service)));
-    // hyper's own time-out starts once it knows the version, which takes a byte at least: a
-    // connection that says nothing at all would stay for ever.
-    let silent = async {
-        sleep(limits.header).await;
-        if called.load(Ordering::Relaxed) {
-            pending::<()>().await;
+/// One connection.
+pub(super) struct Connection {
+    pub(super) peer: SocketAddr,
+    pub(super) limits: Limits,
+    pub(super) stopped: Stopped,
+}
+
+impl Connection {
+    /// Shakes hands, then serves to the end.
+    #[cfg(feature = "tls")]
+    pub(super) async fn run_tls<I, S, B>(self, io: I, tls: tokio_rustls::TlsAcceptor, service: S)
+    where
+        I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send + 'static,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        let peer = self.peer;
+        let shaken = tokio::select! {
+            shaken = tls.accept(io) => shaken,
+            () = sleep(self.limits.handshake) => {
+                tracing::debug!(%peer, "closing a connection whose handshake took too long");
+                return;
+            }
+            // Nothing was asked yet, so nothing is lost.
+            () = self.stopped.clone() => return,
+        };
+        match shaken {
+            Ok(io) => self.run(io, service).await,
+            Err(error) => tracing::debug!(%peer, %error, "the handshake failed"),
         }
-    };
-    let served = tokio::select! {
-        served = connection.as_mut() => served,
-        () = silent => {
-            tracing::debug!(%peer, "closing a connection that asked nothing");
-            return;
+    }
+
+    /// Serves to the end.
+    pub(super) async fn run<I, S, B>(self, io: I, service: S)
+    where
+        I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send + 'static,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        let Self {
+            peer,
+            limits,
+            stopped,
+        } = self;
+        let mut builder = auto::Builder::new(OwnedExecutor::default());
+        // A timer must be set wherever a time-out is: hyper panics or ignores it otherwise.
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.header)
+            .max_buf_size(limits.header_size as usize);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(limits.ping)
+            .max_concurrent_streams(limits.streams)
+            .max_header_list_size(limits.header_size);
+        let called = Arc::new(AtomicBool::new(false));
+        let service = Tagged {
+            inner: service,
+            peer: Peer(peer),
+            stopped: stopped.clone(),
+            called: Arc::clone(&called),
+        };
+        let io = TokioIo::new(Stalling::new(io, limits.write));
+        let mut connection = pin!(builder.serve_connection(io, TowerToHyperService::new(service)));
+        // hyper's own time-out starts once it knows the version, which takes a byte at least: a
+        // connection that says nothing at all would stay for ever.
+        let silent = async {
+            sleep(limits.header).await;
+            if called.load(Ordering::Relaxed) {
+                pending::<()>().await;
+            }
+        };
+        let served = tokio::select! {
+            served = connection.as_mut() => served,
+            () = silent => {
+                tracing::debug!(%peer, "closing a connection that asked nothing");
+                return;
+            }
+            () = stopped => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = served {
+            // A client that hangs up in the middle is an ordinary thing.
+            tracing::debug!(%peer, %error, "connection ended with an error");
         }
-        () = stopped => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = served {
-        // A client that hangs up in the middle is an ordinary thing.
-        tracing::debug!(%peer, %error, "connection ended with an error");
     }
 }
 

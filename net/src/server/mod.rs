@@ -6,7 +6,12 @@ mod connection;
 mod executor;
 mod listener;
 mod serve;
+mod stall;
+#[cfg(feature = "tls")]
+mod tls;
 
+#[cfg(feature = "tls")]
+pub use self::tls::{Tls, TlsError};
 pub use self::{
     bind::{BindError, bind},
     body::StreamBody,

@@ -18,12 +18,13 @@ use tokio::{
 use tower_service::Service;
 
 use super::{
-    connection::{self, Limits},
+    connection::{Connection, Limits},
     listener::Listener,
 };
 use crate::BoxError;
 
-/// Serves one service: HTTP/1.1 and HTTP/2 with prior knowledge, on one port.
+/// Serves one service: HTTP/1.1 and HTTP/2 on one port. Over TLS the client chooses in the
+/// handshake; without it HTTP/2 needs prior knowledge.
 ///
 /// Every connection runs in a task that the server owns. A connection that fails ends alone; an
 /// accept that fails is tried again (O-M05).
@@ -44,16 +45,21 @@ pub struct Server {
     max_connections: usize,
     grace: Duration,
     limits: Limits,
+    #[cfg(feature = "tls")]
+    tls: Option<super::Tls>,
 }
 
 impl Server {
-    /// At most 10,000 connections, 15 s for the head of a request, 5 s to finish at the end.
+    /// At most 10,000 connections; 10 s for a handshake, 15 s for the head of a request of at most 64 KiB,
+    /// 30 s for a client to take what it is sent; 5 s to finish at the end. Without TLS.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             max_connections: 10_000,
             grace: Duration::from_secs(5),
             limits: Limits::new(),
+            #[cfg(feature = "tls")]
+            tls: None,
         }
     }
 
@@ -68,6 +74,38 @@ impl Server {
     #[must_use]
     pub const fn header_timeout(mut self, limit: Duration) -> Self {
         self.limits.header = limit;
+        self
+    }
+
+    /// How large the head of a request may be, in bytes; at least 8 KiB.
+    #[must_use]
+    pub const fn max_header_size(mut self, bytes: u32) -> Self {
+        self.limits.header_size = if bytes < 8 << 10 { 8 << 10 } else { bytes };
+        self
+    }
+
+    /// How long a client may leave untaken what it is sent. The connection is closed then.
+    #[must_use]
+    pub const fn write_timeout(mut self, limit: Duration) -> Self {
+        self.limits.write = limit;
+        self
+    }
+
+    /// Serves over TLS.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    #[must_use]
+    pub fn tls(mut self, tls: super::Tls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    /// How long a client may take for the handshake of TLS.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    #[must_use]
+    pub const fn handshake_timeout(mut self, limit: Duration) -> Self {
+        self.limits.handshake = limit;
         self
     }
 
@@ -94,14 +132,24 @@ impl Server {
     {
         let (stop, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();
-        self.accept(
+        let accept = self.accept(
             listener,
             service,
             shutdown,
             Stopped::new(stopped),
             &mut connections,
-        )
-        .await;
+        );
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            tokio::select! {
+                () = accept => {}
+                () = tls.watch() => unreachable!("it has no end"),
+            }
+        } else {
+            accept.await;
+        }
+        #[cfg(not(feature = "tls"))]
+        accept.await;
         stop.send_replace(true);
         self.drain(connections).await;
     }
@@ -142,15 +190,22 @@ impl Server {
                 Some(_) = connections.join_next() => {}
                 (seat, accepted) = next => match accepted {
                     Ok((io, peer)) => {
-                        let served = connection::run(
-                            io,
+                        let connection = Connection {
                             peer,
-                            service.clone(),
-                            self.limits.clone(),
-                            stopped.clone(),
-                        );
+                            limits: self.limits.clone(),
+                            stopped: stopped.clone(),
+                        };
+                        let service = service.clone();
+                        #[cfg(feature = "tls")]
+                        let tls = self.tls.as_ref().map(super::Tls::acceptor);
                         connections.spawn(async move {
-                            served.await;
+                            #[cfg(feature = "tls")]
+                            match tls {
+                                Some(tls) => connection.run_tls(io, tls, service).await,
+                                None => connection.run(io, service).await,
+                            }
+                            #[cfg(not(feature = "tls"))]
+                            connection.run(io, service).await;
                             drop(seat);
                         });
                     }

@@ -143,6 +143,56 @@ async fn the_grace_bounds_the_end() {
     assert_eq!(read_rest(&mut io).await, "");
 }
 
+/// A client that asks for much and reads nothing does not keep its connection (O-M01).
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_is_closed() {
+    let (dial, listener) = pipes();
+    let server = Server::new().write_timeout(Duration::from_secs(5));
+    let flood = service_fn(async |_: http::Request<hyper::body::Incoming>| {
+        let body = http_body_util::Full::<bytes::Bytes>::from(vec![b'x'; 1 << 20]);
+        Ok::<_, std::convert::Infallible>(http::Response::new(body))
+    });
+    let served = server.serve(listener, flood, pending());
+    let client = async {
+        let began = Instant::now();
+        let mut io = dial.connect().await;
+        io.write_all(GET).await.unwrap();
+        // Takes a little, so that something moves, then nothing.
+        let mut some = [0; 1024];
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        tokio::io::AsyncReadExt::read_exact(&mut io, &mut some)
+            .await
+            .unwrap();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let mut rest = Vec::new();
+        tokio::io::AsyncReadExt::read_to_end(&mut io, &mut rest)
+            .await
+            .unwrap();
+        assert!(rest.len() < 1 << 20, "all of it came");
+        assert_eq!(began.elapsed().as_secs(), 64);
+    };
+    tokio::select! {
+        () = served => unreachable!("it has no end"),
+        () = client => {}
+    }
+}
+
+/// The head of a request is bounded (431), and what is within the bound passes.
+#[tokio::test(start_paused = true)]
+async fn a_large_head_is_refused() {
+    let (dial, _stop, _served) = start(Server::new().max_header_size(8 << 10));
+    for (size, answer) in [(4 << 10, "200 OK"), (32 << 10, "431 ")] {
+        let mut io = dial.connect().await;
+        let head = format!(
+            "GET / HTTP/1.1\r\nhost: h\r\nx: {}\r\n\r\n",
+            "y".repeat(size)
+        );
+        io.write_all(head.as_bytes()).await.unwrap();
+        let text = read_until(&mut io, "\r\n\r\n").await;
+        assert!(text.starts_with(&format!("HTTP/1.1 {answer}")), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn an_address_in_use_says_so() {
     let first = bind("127.0.0.1:0").await.unwrap();
