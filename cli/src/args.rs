@@ -72,6 +72,13 @@ pub(crate) struct ServeArgs {
     /// The address that callers reach this server at, for the card, if it is another one.
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<String>,
+    /// Serve over TLS with this certificate, a PEM file with its chain; it is read again when it
+    /// changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The key of the certificate, a PEM file.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// How many turns run at once; more wait.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) turns: u32,
@@ -111,6 +118,9 @@ pub(crate) struct CallArgs {
     /// Go on in a conversation.
     #[arg(long, value_name = "ID")]
     pub(crate) context: Option<String>,
+    /// Trust the certificates of this file too, a PEM file: those of a private network.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
     /// Answer a task that asked back.
     #[arg(long, value_name = "ID")]
     pub(crate) task: Option<String>,

@@ -7,6 +7,7 @@ use portcullis_a2a::{
     model::{AgentCard, AgentInterface, AgentSkill},
     server::Server,
 };
+use portcullis_net::Tls;
 use portcullis_sqlite::{Database, SqliteLog};
 use tokio::net::TcpListener;
 
@@ -47,6 +48,7 @@ impl Store {
 pub(crate) struct Gate {
     listener: TcpListener,
     address: SocketAddr,
+    tls: Option<Tls>,
     server: Server,
 }
 
@@ -65,6 +67,7 @@ impl Gate {
     /// database, tasks live in memory.
     pub(crate) async fn open(
         listen: &str,
+        tls: Option<Tls>,
         database: Option<Database>,
         agent: BoxAgent,
         about: About,
@@ -78,7 +81,7 @@ impl Gate {
         let url = about
             .url
             .clone()
-            .unwrap_or_else(|| format!("http://{address}/"));
+            .unwrap_or_else(|| url(address, tls.as_ref()));
         let mut builder = Server::agent_builder(agent, card(&url, about));
         if let Some(database) = database {
             let log = SqliteLog::new(database, Retention::default(), Limits::default())
@@ -93,19 +96,24 @@ impl Gate {
         Ok(Self {
             listener,
             address,
+            tls,
             server,
         })
     }
 
     /// Where it listens.
     pub(crate) fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        url(self.address, self.tls.as_ref())
     }
 
     /// Serves until the program is asked to stop, or the future is dropped. Turns that run
     /// have a grace then, unless the program is asked again.
     pub(crate) async fn serve(self, stop: &Stop) -> ExitCode {
-        let http = portcullis_net::Server::new().grace(GRACE).serve(
+        let mut http = portcullis_net::Server::new().grace(GRACE);
+        if let Some(tls) = self.tls {
+            http = http.tls(tls);
+        }
+        let http = http.serve(
             self.listener,
             JsonRpc::new(self.server.clone()),
             stop.asked(),
@@ -121,6 +129,11 @@ impl Gate {
             () = stop.asked_again() => ExitCode::from(130),
         }
     }
+}
+
+fn url(address: SocketAddr, tls: Option<&Tls>) -> String {
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    format!("{scheme}://{address}/")
 }
 
 fn card(url: &str, about: About) -> AgentCard {

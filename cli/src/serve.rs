@@ -11,6 +11,7 @@ use portcullis_layers::{
     timeout::TimeoutLayer,
     trace::TraceLayer,
 };
+use portcullis_net::Tls;
 use portcullis_sqlite::{Database, SqliteSessions};
 use tower::ServiceBuilder;
 use tracing_subscriber::EnvFilter;
@@ -47,7 +48,14 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
         .clocks(TimeoutLayer::total(Duration::from_secs(args.turn_seconds)))
         .conform()
         .service(engine);
-    let gate = Gate::open(&args.listen, database, BoxAgent::new(agent), about).await?;
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => Some(
+            Tls::from_files(certificate, key)
+                .map_err(|error| Complaint::nothing_to_serve("no TLS", error))?,
+        ),
+        _ => None,
+    };
+    let gate = Gate::open(&args.listen, tls, database, BoxAgent::new(agent), about).await?;
     let stop = Stop::on_signals();
     let said = writeln!(
         io::stdout(),

@@ -1,7 +1,9 @@
+use std::path::Path;
+
 use bytes::Bytes;
 use http_body_util::Full;
 use portcullis_a2a::client::{CallError, Client, Transport, fetch_card};
-use portcullis_net::{ClientError, HttpClient};
+use portcullis_net::{ClientError, HttpClientBuilder, Trust};
 
 use crate::complaint::Complaint;
 
@@ -13,22 +15,26 @@ pub(crate) struct Connected<T> {
 }
 
 /// Reads the card at `url` and makes a client of the agent.
-pub(crate) async fn connect(url: &str) -> Result<Connected<impl Transport>, Complaint> {
+/// `authorities` is a file of certificates to trust besides the public ones.
+pub(crate) async fn connect(
+    url: &str,
+    authorities: Option<&Path>,
+) -> Result<Connected<impl Transport>, Complaint> {
     let parsed: http::Uri = url
         .parse()
         .map_err(|error| Complaint::usage(format!("{url} is no address: {error}")))?;
-    if parsed.scheme_str() == Some("https") {
-        return Err(Complaint::usage(format!(
-            "{url} wants TLS, which this program does not speak: call it through a proxy, at an \
-             http:// address"
-        )));
-    }
-    if !matches!(parsed.scheme_str(), Some("http")) || parsed.authority().is_none() {
+    if !matches!(parsed.scheme_str(), Some("http" | "https")) || parsed.authority().is_none() {
         return Err(Complaint::usage(format!(
             "{url} is no address that this program can call; say for instance http://127.0.0.1:8080/"
         )));
     }
-    let http = HttpClient::<_, Full<Bytes>>::new();
+    let mut trust = Trust::public();
+    if let Some(file) = authorities {
+        trust = trust
+            .add_pem_file(file)
+            .map_err(|error| Complaint::usage(error.to_string()))?;
+    }
+    let http = HttpClientBuilder::new().build_tls::<Full<Bytes>>(trust);
     let card = fetch_card(&http, url)
         .await
         .map_err(|error| complain(url, error))?;

@@ -20,7 +20,7 @@ use crate::{args::CallArgs, complaint::Complaint, stop::Stop};
 
 /// Sends the message and prints what comes. Ctrl-C cancels the task.
 pub(crate) async fn run(args: CallArgs) -> Result<ExitCode, Complaint> {
-    let connected = connect(&args.url).await?;
+    let connected = connect(&args.url, args.ca.as_deref()).await?;
     let request = SendMessageRequest::new(message(&args));
     let stop = Stop::on_signals();
     let mut printer = Printer::new(io::stdout(), args.json);

@@ -49,6 +49,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
     let agent = stack.around(desk.agent());
     let gate = Gate::open(
         &args.listen,
+        None,
         Store::File(file.clone()).open()?,
         agent,
         about_desk(),
@@ -69,7 +70,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
     ]);
     let mut serving = std::pin::pin!(gate.serve(&stop));
     let drive = async {
-        let connected = connect(&url).await?;
+        let connected = connect(&url, None).await?;
         let client = connected
             .client
             .extensions([portcullis_a2a::server::EVENTS_EXTENSION]);
