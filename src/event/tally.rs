@@ -1,4 +1,4 @@
-use super::Usage;
+use super::{Cost, Usage};
 
 /// The records of a turn, the latest of each call.
 ///
@@ -45,7 +45,9 @@ impl UsageTally {
         self.records.len()
     }
 
-    fn sum(&self, counter: impl Fn(&Usage) -> Option<u64>) -> Option<u64> {
+    /// One counter over all calls that have it, `Usage::cache_read` for instance.
+    #[must_use]
+    pub fn sum(&self, counter: impl Fn(&Usage) -> Option<u64>) -> Option<u64> {
         self.records
             .iter()
             .filter_map(counter)
@@ -68,5 +70,22 @@ impl UsageTally {
     #[must_use]
     pub fn tokens(&self) -> Option<u64> {
         self.sum(Usage::tokens)
+    }
+
+    /// What the calls cost that say so, one sum for each currency, in the order of their
+    /// first ones. Empty means unpriced, never free.
+    #[must_use]
+    pub fn costs(&self) -> Vec<Cost> {
+        let mut sums: Vec<Cost> = Vec::new();
+        for cost in self.records.iter().filter_map(Usage::cost) {
+            let same = sums
+                .iter_mut()
+                .find(|sum| sum.currency() == cost.currency());
+            match same {
+                Some(sum) => *sum = sum.plus(cost).expect("one currency, see above"),
+                None => sums.push(cost.clone()),
+            }
+        }
+        sums
     }
 }
