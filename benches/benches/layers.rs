@@ -24,7 +24,9 @@ use portcullis_layers::{
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
+    metrics::MetricsLayer,
     passthrough::PassthroughLayer,
+    receipt::{Receipt, ReceiptLayer},
     retry::RetryLayer,
     stock::StockLayer,
     timeout::{Clocks, TimeoutLayer},
@@ -228,6 +230,8 @@ fn shipped(c: &mut Criterion) {
     measure(c, "shipped", "catch", CatchLayer::new());
     measure(c, "shipped", "conform", ConformLayer::new());
     measure(c, "shipped", "trace", TraceLayer::new());
+    measure(c, "shipped", "metrics", MetricsLayer::new());
+    measure(c, "shipped", "receipt", ReceiptLayer::new(|_: Receipt| {}));
     measure(
         c,
         "shipped",

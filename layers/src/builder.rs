@@ -9,12 +9,16 @@ use crate::catch::CatchLayer;
 use crate::concurrency::ConcurrencyLayer;
 #[cfg(feature = "conform")]
 use crate::conform::ConformLayer;
+#[cfg(feature = "metrics")]
+use crate::metrics::MetricsLayer;
 #[cfg(feature = "optional")]
 use crate::optional::OptionalLayer;
 #[cfg(feature = "passthrough")]
 use crate::passthrough::PassthroughLayer;
 #[cfg(feature = "raise")]
 use crate::raise::RaiseLayer;
+#[cfg(feature = "receipt")]
+use crate::receipt::{ReceiptLayer, ReceiptSink};
 #[cfg(feature = "retry")]
 use crate::retry::RetryLayer;
 #[cfg(feature = "stock")]
@@ -43,6 +47,18 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
     #[cfg(feature = "trace")]
     fn trace(self) -> ServiceBuilder<Stack<TraceLayer, L>> {
         self.add(TraceLayer::new())
+    }
+
+    /// Counts turns, through the `metrics` facade: [`metrics`](crate::metrics).
+    #[cfg(feature = "metrics")]
+    fn metrics(self) -> ServiceBuilder<Stack<MetricsLayer, L>> {
+        self.add(MetricsLayer::new())
+    }
+
+    /// Hands a receipt of each turn to a sink: [`receipt`](crate::receipt).
+    #[cfg(feature = "receipt")]
+    fn receipts<K: ReceiptSink>(self, sink: K) -> ServiceBuilder<Stack<ReceiptLayer<K>, L>> {
+        self.add(ReceiptLayer::new(sink))
     }
 
     /// Runs so many turns at once: [`concurrency`](crate::concurrency).

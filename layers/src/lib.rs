@@ -25,7 +25,8 @@
 //!
 //! [`stock`] holds a stack of tower's own layers and goes anywhere among these, as does
 //! [`passthrough`] around somebody else's layer, and [`optional`] around one that a
-//! configuration switches on. [`balance`] makes one agent of many.
+//! configuration switches on. [`metrics`] and [`receipt`] stand beside [`trace`].
+//! [`balance`] makes one agent of many.
 //!
 #![cfg_attr(
     feature = "full",
@@ -79,6 +80,8 @@ assert_eq!(answer.text, "hello");
 //! | `stock` | both | tower's own layers, in one piece |
 //! | `conform` | by hand | an agent is made to keep the contract |
 //! | `trace` | `Turn` | one span a turn |
+//! | `metrics` | `Turn` | numbers over all turns |
+//! | `receipt` | `Turn` | one receipt a turn |
 //! | `timeout` | `Turn` | clocks: first event, idle, total |
 //! | `concurrency` | `Policy` | how many turns run at once |
 //! | `budget` | `Policy` | what turns consume |
@@ -105,14 +108,20 @@ pub mod catch;
 pub mod concurrency;
 #[cfg(feature = "conform")]
 pub mod conform;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 #[cfg(feature = "optional")]
 pub mod optional;
 #[cfg(feature = "passthrough")]
 pub mod passthrough;
 #[cfg(feature = "raise")]
 pub mod raise;
+#[cfg(feature = "receipt")]
+pub mod receipt;
 #[cfg(feature = "retry")]
 pub mod retry;
+#[cfg(feature = "receipt")]
+pub mod semconv;
 #[cfg(any(feature = "catch", feature = "conform"))]
 mod settle;
 #[cfg(feature = "stock")]

@@ -14,8 +14,10 @@ use portcullis_layers::{
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
+    metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
+    receipt::{Receipt, ReceiptLayer},
     retry::RetryLayer,
     stock::StockLayer,
     timeout::{Clocks, TimeoutLayer},
@@ -104,6 +106,8 @@ allocates_nothing! {
     catch: CatchLayer::new();
     conform: ConformLayer::new();
     trace: TraceLayer::new();
+    metrics: MetricsLayer::new();
+    receipt: ReceiptLayer::new(|_: Receipt| {});
     timeout: TimeoutLayer::new(
         Clocks::new()
             .first_event(std::time::Duration::from_secs(5))

@@ -8,9 +8,11 @@ use portcullis_layers::{
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
+    metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
     raise::{Raise, RaiseLayer},
+    receipt::{Receipt, ReceiptLayer},
     retry::RetryLayer,
     stock::StockLayer,
     timeout::TimeoutLayer,
@@ -36,6 +38,8 @@ fn layers_services_and_streams() {
     layer(CatchLayer::new());
     layer(ConformLayer::new());
     layer(TraceLayer::new());
+    layer(MetricsLayer::new());
+    layer(ReceiptLayer::new(|_: Receipt| {}));
     layer(TimeoutLayer::idle(Duration::from_secs(1)));
     layer(ConcurrencyLayer::new(1));
     layer(ConcurrencyLayer::keyed(

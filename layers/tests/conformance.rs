@@ -13,9 +13,11 @@ use portcullis_layers::{
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
+    metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
     raise::RaiseLayer,
+    receipt::{Receipt, ReceiptLayer},
     retry::RetryLayer,
     stock::StockLayer,
     timeout::{Clocks, TimeoutLayer},
@@ -103,6 +105,8 @@ table! {
     catch: WATCHES, CatchLayer::new();
     conform: WATCHES, ConformLayer::new();
     trace: WATCHES, TraceLayer::new().agent("probe").content(64);
+    metrics: WATCHES, MetricsLayer::new();
+    receipt: WATCHES, receipts();
     timeout: WATCHES.ends_turns(), clocks();
     concurrency: WATCHES,
         ConcurrencyLayer::keyed(1, |scope: &Scope| scope.session().to_owned()).overall(2);
@@ -139,6 +143,15 @@ async fn stock_that_holds_back() {
     suite::layer(towers, options).await.assert();
 }
 
+thread_local! {
+    static RECEIPTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// A sink that is the same for all, so that each layer of a pair has its own type.
+fn receipts() -> ReceiptLayer<fn(Receipt)> {
+    ReceiptLayer::new(|_| RECEIPTS.set(RECEIPTS.get() + 1))
+}
+
 fn clocks() -> TimeoutLayer {
     let clocks = Clocks::new()
         .first_event(secs(5))
@@ -160,6 +173,17 @@ async fn each_of_them_acts() {
                 let (log, _guard) = Log::start();
                 events(&over(vec![say("a"), done()])).await;
                 log.spans().len() == 1
+            }
+            "metrics" => {
+                let recorder = metrics_util::debugging::DebuggingRecorder::new();
+                let _recording = metrics::set_default_local_recorder(&recorder);
+                events(&over(vec![say("a"), done()])).await;
+                !recorder.snapshotter().snapshot().into_vec().is_empty()
+            }
+            "receipt" => {
+                let before = RECEIPTS.get();
+                events(&over(vec![say("a"), done()])).await;
+                RECEIPTS.get() == before + 1
             }
             "timeout" | "optional" => types(&events(&over(vec![Do::Hang])).await) == "failed",
             "concurrency" | "shedding" => {

@@ -11,8 +11,13 @@ use std::{
 };
 
 use futures_util::{FutureExt, Stream, StreamExt};
-use portcullis::{AgentEvent, Failure, FailureCode, Prompt, Scope, Usage};
-use portcullis_layers::{catch::CatchLayer, trace::TraceLayer};
+use portcullis::{
+    AgentEvent, AgentExt, Cost, Failure, FailureCode, Json, Prompt, Scope, TraceContext, Usage,
+    agent_fn,
+};
+use portcullis_layers::{
+    ServiceBuilderExt, catch::CatchLayer, concurrency::ConcurrencyLayer, trace::TraceLayer,
+};
 use tower::{Layer, Service, ServiceBuilder};
 
 use support::*;
@@ -101,6 +106,212 @@ async fn counts_what_comes_while_it_is_dropped() {
     assert_eq!(log.spans()[0]["portcullis.outcome"], "cancelled");
 }
 
+/// What calls say beside input and output, what they cost, and what an inner layer wrote.
+#[tokio::test(start_paused = true)]
+async fn records_cost_caches_and_attempts() {
+    let (log, _guard) = Log::start();
+    let usd = |amount| Cost::new(amount, "USD").unwrap();
+    let first = Usage::new("1").with_cache_read(3).with_cost(usd("0.1"));
+    let second = Usage::new("2")
+        .with_provider("anthropic")
+        .with_cache_read(4)
+        .with_cache_write(5)
+        .with_reasoning(6)
+        .with_cost(usd("0.25"));
+    let second = [
+        second.into(),
+        Usage::new("3")
+            .with_cost(Cost::new("7", "EUR").unwrap())
+            .into(),
+    ];
+    let [second, third] = second.map(Do::Say);
+    let agent = ServiceBuilder::new()
+        .layer(TraceLayer::new().request_model("large"))
+        .retries(1)
+        .service(actor([Do::Say(first.into()), fail("busy", true)]).then([
+            tool("t"),
+            Do::Wait(secs(2)),
+            say("a"),
+            second,
+            third,
+            done(),
+        ]));
+    events(&agent).await;
+    let span = &log.spans()[0];
+    assert_eq!(span["gen_ai.request.model"], "large");
+    assert_eq!(span["gen_ai.provider.name"], "anthropic");
+    assert_eq!(span["gen_ai.usage.cache_read.input_tokens"], "7");
+    assert_eq!(span["gen_ai.usage.cache_creation.input_tokens"], "5");
+    assert_eq!(span["gen_ai.usage.reasoning.output_tokens"], "6");
+    assert_eq!(span["portcullis.cost"], "0.35 USD, 7 EUR");
+    assert_eq!(span["portcullis.attempts"], "2");
+    assert_eq!(span["portcullis.tools"], "1");
+    let first: f64 = span["gen_ai.response.time_to_first_chunk"].parse().unwrap();
+    let event: f64 = span["portcullis.first_event_ms"].parse().unwrap();
+    assert!(first >= 2.0 && event < 1_000.0, "{first} s, {event} ms");
+    assert!(!span.contains_key("gen_ai.response.model"), "nobody said");
+}
+
+fn trace_context() -> TraceContext {
+    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        .parse()
+        .unwrap()
+}
+
+async fn run_in(trace: Option<TraceContext>, layer: TraceLayer) -> Option<TraceContext> {
+    let actor = actor([done()]);
+    let mut scope = Scope::new("s");
+    if let Some(trace) = trace {
+        scope.extensions_mut().insert(trace);
+    }
+    let turn = layer.layer(actor.clone()).invoke(scope, Prompt::text("p"));
+    let _: Vec<_> = turn.collect().await;
+    actor.seen.last_scope().extensions().get().cloned()
+}
+
+/// A2A-SEC-20: what an edge has read is in the span, and goes on.
+#[tokio::test]
+async fn records_the_trace_that_it_is_in() {
+    let (log, _guard) = Log::start();
+    let below = run_in(Some(trace_context()), TraceLayer::new()).await;
+    assert_eq!(below, Some(trace_context()));
+    assert_eq!(run_in(None, TraceLayer::new()).await, None);
+    let [inside, outside] = &log.spans()[..] else {
+        panic!("two turns");
+    };
+    assert_eq!(inside["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
+    assert_eq!(inside["parent_id"], "00f067aa0ba902b7");
+    assert!(!outside.contains_key("trace_id"));
+}
+
+/// What a bridge needs: the span before anything runs in it, and a place to say where it is.
+#[tokio::test]
+async fn a_hook_sets_the_trace_of_what_is_below() {
+    let (log, _guard) = Log::start();
+    let seen = Arc::<Mutex<Vec<_>>>::default();
+    let sees = Arc::clone(&seen);
+    let layer = TraceLayer::new().on_span(move |span, trace| {
+        span.record("portcullis.cost", "the hook was here");
+        sees.lock().unwrap().push(trace.cloned());
+        TraceContext::new(trace?.trace_id_bytes(), [9; 8], true)
+    });
+    let below = run_in(Some(trace_context()), layer.clone()).await.unwrap();
+    assert_eq!(below.trace_id(), trace_context().trace_id());
+    assert_eq!(below.parent_id(), "09".repeat(8));
+    assert_eq!(run_in(None, layer).await, None, "it had nothing to say");
+    assert_eq!(*seen.lock().unwrap(), [Some(trace_context()), None]);
+    assert_eq!(log.spans()[0]["portcullis.cost"], "the hook was here");
+}
+
+/// A field that is recorded in `Drop` lands in the span of the turn.
+#[tokio::test]
+async fn what_is_said_while_it_is_dropped_is_in_the_span() {
+    struct LastWords;
+    impl Drop for LastWords {
+        fn drop(&mut self) {
+            tracing::Span::current().record("portcullis.source", "last words");
+        }
+    }
+    let (log, _guard) = Log::start();
+    let agent = TraceLayer::new().layer(agent_fn(async |_scope, _prompt: Prompt, out| {
+        let _words = LastWords;
+        out.emit(AgentEvent::text("a")).await;
+        std::future::pending::<()>().await;
+        Ok(())
+    }));
+    let mut turn = Box::pin(ask(&agent));
+    assert_eq!(turn.next().await, Some(AgentEvent::text("a")));
+    assert!(!log.spans()[0].contains_key("portcullis.source"));
+    drop(turn);
+    assert_eq!(log.spans()[0]["portcullis.source"], "last words");
+}
+
+/// A turn that is dropped while a layer below still waits to admit it.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_is_dropped_while_it_waits_has_a_span() {
+    let (log, _guard) = Log::start();
+    let places = ConcurrencyLayer::new(1);
+    let agent = ServiceBuilder::new()
+        .layer(TraceLayer::new())
+        .layer(places.clone())
+        .service(actor([say("a"), Do::Hang]));
+    let mut running = Box::pin(ask(&agent));
+    let _ = running.next().await;
+    let mut waiting = Box::pin(ask(&agent));
+    assert!(waiting.next().now_or_never().is_none());
+    assert_eq!((places.waiting(), log.open_spans()), (1, 2));
+    drop(waiting);
+    assert_eq!(log.open_spans(), 1);
+    assert_eq!(log.spans()[1]["portcullis.outcome"], "cancelled");
+    assert_eq!(log.text().matches("turn ended").count(), 1);
+    drop(running);
+    assert_eq!(log.text().matches("turn ended").count(), 2);
+}
+
+/// Split as it likes, the secret is in no span; nor is half of it, where the record ends.
+#[tokio::test]
+async fn redacts_content() {
+    const SECRET: &str = "sk-0123456789";
+    let redact = |text: &str| text.replace(SECRET, "***");
+    for (before, bytes) in (0..40)
+        .map(|n| (n, 20))
+        .chain((1000..1060).map(|n| (n, 20)))
+    {
+        let (log, _guard) = Log::start();
+        let answer = format!("{}{SECRET}{}", "x".repeat(before), "y".repeat(30));
+        let words = answer.as_bytes().chunks(7);
+        let mut part: Vec<_> = words
+            .map(|word| say(str::from_utf8(word).unwrap()))
+            .collect();
+        part.push(done());
+        let layer = TraceLayer::new().redacted_content(bytes, move |text| redact(text).into());
+        let turn = layer
+            .layer(actor(part))
+            .invoke(Scope::new("s"), Prompt::text(answer.clone()));
+        let _: Vec<_> = turn.collect().await;
+        for field in ["gen_ai.input.messages", "gen_ai.output.messages"] {
+            let recorded = &log.spans()[0][field];
+            assert!(!recorded.contains("sk"), "{before}: {recorded}");
+            let content = Json::from_text(recorded).unwrap();
+            // What redaction has made shorter is missing at the end, no more.
+            let least = "x".repeat(before.min(bytes - SECRET.len() + 3));
+            assert!(content.as_str().contains(&least), "{before}: {recorded}");
+        }
+    }
+}
+
+/// Many secrets become short, and the end of what was read moves into what is recorded.
+#[tokio::test]
+async fn half_a_secret_at_the_end_is_not_recorded() {
+    const SECRET: &str = "sk-0123456789";
+    let (log, _guard) = Log::start();
+    let layer = TraceLayer::new().redacted_content(20, |text| text.replace(SECRET, "").into());
+    // 1044 bytes are read: 80 secrets, and the first four bytes of another one.
+    let turn = layer
+        .layer(actor([say(&SECRET.repeat(100)), done()]))
+        .invoke(Scope::new("s"), Prompt::text(SECRET.repeat(100)));
+    let _: Vec<_> = turn.collect().await;
+    for field in ["gen_ai.input.messages", "gen_ai.output.messages"] {
+        let recorded = &log.spans()[0][field];
+        assert!(!recorded.contains("sk"), "{recorded}");
+    }
+}
+
+/// Of a hook that panics nobody knows what it has let through.
+#[tokio::test]
+async fn a_redaction_that_panics_records_nothing() {
+    let (log, _guard) = Log::start();
+    let layer = TraceLayer::new().redacted_content(20, |_| panic!("no"));
+    assert_eq!(
+        types(&events(&layer.layer(actor([say("a"), done()]))).await),
+        "text completed"
+    );
+    let span = &log.spans()[0];
+    assert!(!span.contains_key("gen_ai.input.messages"));
+    assert!(!span.contains_key("gen_ai.output.messages"));
+    assert_eq!(span["portcullis.outcome"], "completed");
+}
+
 #[tokio::test]
 async fn records_content_only_when_told() {
     let (log, _guard) = Log::start();
@@ -117,7 +328,7 @@ async fn records_content_only_when_told() {
     // Six bytes end within the é.
     assert_eq!(
         span["gen_ai.output.messages"],
-        r#"[{"role":"assistant","parts":[{"type":"text","content":"say \""}]}]"#
+        r#"[{"role":"assistant","parts":[{"type":"text","content":"say \""}],"finish_reason":"stop"}]"#
     );
 }
 

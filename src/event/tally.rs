@@ -78,12 +78,11 @@ impl UsageTally {
     pub fn costs(&self) -> Vec<Cost> {
         let mut sums: Vec<Cost> = Vec::new();
         for cost in self.records.iter().filter_map(Usage::cost) {
-            let same = sums
+            let added = sums
                 .iter_mut()
-                .find(|sum| sum.currency() == cost.currency());
-            match same {
-                Some(sum) => *sum = sum.plus(cost).expect("one currency, see above"),
-                None => sums.push(cost.clone()),
+                .find_map(|sum| sum.plus(cost).map(|both| *sum = both));
+            if added.is_none() {
+                sums.push(cost.clone());
             }
         }
         sums
