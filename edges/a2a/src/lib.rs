@@ -7,6 +7,7 @@
 //! | `jsonrpc` | [`binding`]: the JSON-RPC binding as a `tower::Service` of HTTP requests |
 //! | `rest` | [`binding`]: the HTTP+JSON binding, likewise |
 //! | `client` | [`client`]: calling an agent that somebody else serves |
+//! | `sign` | [`signing`]: signatures over cards, made and verified |
 //! | `testing` | the contract suites of the ports |
 //! | `full` | all of them |
 //!
@@ -29,6 +30,9 @@ pub mod log;
 #[cfg(feature = "server")]
 #[cfg_attr(docsrs, doc(cfg(feature = "server")))]
 pub mod server;
+#[cfg(feature = "sign")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sign")))]
+pub mod signing;
 
 #[cfg(any(feature = "jsonrpc", feature = "rest", feature = "client"))]
 mod wire;
