@@ -3,10 +3,10 @@
 use portcullis::Json;
 use portcullis_a2a::model::{
     AgentCard, Artifact, Bounds, Error, ErrorKind, GetTaskRequest, ListTasksRequest,
-    ListTasksResponse, Message, Metadata, Part, PartContent, Role, SecurityScheme,
-    SendMessageRequest, SendMessageResponse, StreamResponse, Task, TaskArtifactUpdateEvent,
-    TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp, decode_request, decode_request_within,
-    decode_response,
+    ListTasksResponse, Message, Metadata, Part, PartContent, Role, SecurityRequirement,
+    SecurityScheme, SendMessageRequest, SendMessageResponse, StreamResponse, Task,
+    TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
+    decode_request, decode_request_within, decode_response,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -523,6 +523,50 @@ fn the_card_of_the_golden_example_round_trips() {
             .to_string()
             .starts_with("oauth2SecurityScheme.flows: exactly one of")
     );
+}
+
+/// O-C05: all five kinds of schemes, all five flows, and a requirement without scopes.
+#[test]
+fn security_schemes_round_trip() {
+    let flow = |name: &str, flow: Value| json!({"oauth2SecurityScheme": {"flows": {name: flow}}});
+    let urls = json!({"authorizationUrl": "https://a.example/a", "tokenUrl": "https://a.example/t",
+        "refreshUrl": "https://a.example/r", "scopes": {"read": "Reads."}, "pkceRequired": true});
+    let part = |names: &[&str]| -> Value {
+        let member = |name: &&str| ((*name).to_owned(), urls[*name].clone());
+        names
+            .iter()
+            .map(member)
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    };
+    let schemes = json!({
+        "key": {"apiKeySecurityScheme": {"description": "d", "location": "header", "name": "X-Key"}},
+        "http": {"httpAuthSecurityScheme": {"scheme": "Bearer", "bearerFormat": "JWT"}},
+        "oidc": {"openIdConnectSecurityScheme": {"openIdConnectUrl": "https://a.example/.well-known/openid-configuration"}},
+        "mtls": {"mtlsSecurityScheme": {}},
+        "code": flow("authorizationCode", part(&["authorizationUrl", "tokenUrl", "refreshUrl", "scopes", "pkceRequired"])),
+        "client": flow("clientCredentials", part(&["tokenUrl", "refreshUrl", "scopes"])),
+        "implicit": flow("implicit", part(&["authorizationUrl", "scopes"])),
+        "password": flow("password", part(&["tokenUrl", "scopes"])),
+        "device": {"oauth2SecurityScheme": {
+            "oauth2MetadataUrl": "https://a.example/.well-known/oauth-authorization-server",
+            "flows": {"deviceCode": {"deviceAuthorizationUrl": "https://a.example/d",
+                "tokenUrl": "https://a.example/t", "scopes": {}}}}},
+    });
+    for (name, scheme) in schemes.as_object().expect("an object") {
+        let read: SecurityScheme =
+            decode_response(&scheme.to_string()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(
+            &serde_json::to_value(&read).expect("encodes"),
+            scheme,
+            "{name}"
+        );
+    }
+    // An absent list of scopes is an empty one.
+    let bare: SecurityRequirement = decode_response(r#"{"schemes":{"key":{}}}"#).expect("bare");
+    let empty: SecurityRequirement =
+        decode_response(r#"{"schemes":{"key":{"list":[]}}}"#).expect("empty");
+    assert_eq!(bare, empty);
 }
 
 #[test]

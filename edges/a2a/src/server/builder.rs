@@ -4,12 +4,12 @@ use portcullis::{Agent, BoxAgent, SessionControl};
 use tokio::sync::watch;
 
 use super::{
-    Clock, Coalescing, EVENTS_EXTENSION, IdKind, IdSource, Limits, RandomIds, Server, SystemClock,
-    Tenants,
+    Caller, Clock, Coalescing, EVENTS_EXTENSION, IdKind, IdSource, Limits, RandomIds, Server,
+    SystemClock, Tenants,
     agent::AgentExecutor,
     core::Core,
     executor::{Executor, Plain, Start},
-    server::Settings,
+    server::{ExtendedCard, Settings},
 };
 use crate::{
     log::{Holder, MemoryLog, TaskLog},
@@ -28,6 +28,9 @@ pub struct ServerBuilder {
     coalescing: Coalescing,
     tenants: Tenants,
     session_control: Option<Arc<dyn SessionControl>>,
+    extended_card: Option<ExtendedCard>,
+    #[cfg(feature = "sign")]
+    signer: Option<crate::signing::CardSigner>,
     takes_messages: bool,
     streams_end_at_input: bool,
 }
@@ -77,6 +80,9 @@ impl ServerBuilder {
             coalescing: Coalescing::default(),
             tenants: Tenants::default(),
             session_control: None,
+            extended_card: None,
+            #[cfg(feature = "sign")]
+            signer: None,
             takes_messages: false,
             streams_end_at_input: true,
         }
@@ -125,6 +131,45 @@ impl ServerBuilder {
         self
     }
 
+    /// The card for those who authenticate: what `card` answers for a caller (A2A-OP-105). Where it
+    /// answers nothing, a caller without a principal is told to authenticate, and any other
+    /// one that it may not see this. The public card says that there is one.
+    ///
+    /// The caller is whom the layers in front of the binding have verified. Answer for
+    /// everybody only what everybody may read.
+    ///
+    /// ```
+    /// use portcullis_a2a::{
+    ///     model::{AgentCard, AgentInterface, AgentSkill},
+    ///     server::{Caller, Server, executor_fn},
+    /// };
+    ///
+    /// # let executor = executor_fn(async |_ctx, _out| Ok(()));
+    /// let public = AgentCard::new("a", "What all may know.", AgentInterface::json_rpc("https://a.example/"));
+    /// let mut extended = public.clone();
+    /// extended.skills.push(AgentSkill::new("deploy", "deploy", "Deploys."));
+    /// let server = Server::builder(executor, public)
+    ///     .extended_card(move |caller: &Caller| caller.principal().map(|_| extended.clone()))
+    ///     .build();
+    /// assert_eq!(server.card().capabilities.extended_agent_card, Some(true));
+    /// ```
+    pub fn extended_card(
+        mut self,
+        card: impl Fn(&Caller) -> Option<AgentCard> + Send + Sync + 'static,
+    ) -> Self {
+        self.card.capabilities.extended_agent_card = Some(true);
+        self.extended_card = Some(Box::new(card));
+        self
+    }
+
+    /// Signs the cards that are served, as they are served (section 8.4).
+    #[cfg(feature = "sign")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "sign")))]
+    pub fn sign_cards(mut self, signer: crate::signing::CardSigner) -> Self {
+        self.signer = Some(signer);
+        self
+    }
+
     /// The executor reads messages that come while it works, by
     /// [`next_message`](super::RequestContext::next_message). By default they are refused
     /// (A2A-OP-25).
@@ -141,8 +186,19 @@ impl ServerBuilder {
     }
 
     /// The server.
+    ///
+    /// # Panics
+    /// With `sign_cards`, when the card cannot be signed: it holds a number in the parameters of an
+    /// extension that has no canonical form, or the system gives no random numbers.
     #[must_use]
-    pub fn build(self) -> Server {
+    #[cfg_attr(not(feature = "sign"), expect(unused_mut, reason = "nothing signs it"))]
+    pub fn build(mut self) -> Server {
+        #[cfg(feature = "sign")]
+        if let Some(signer) = &self.signer {
+            signer
+                .sign(&mut self.card)
+                .expect("a card that can be signed");
+        }
         let serves_agent = matches!(self.behind, Behind::Agent(_));
         let executor = match self.behind {
             Behind::Executor(executor) => executor,
@@ -168,6 +224,9 @@ impl ServerBuilder {
             serves_agent,
             tenants: self.tenants,
             session_control: self.session_control,
+            extended_card: self.extended_card,
+            #[cfg(feature = "sign")]
+            signer: self.signer,
             takes_messages: self.takes_messages,
             streams_end_at_input: self.streams_end_at_input,
         };

@@ -23,13 +23,14 @@ pub(super) struct Standing {
 /// What can be checked without looking at any task.
 pub(super) fn standing(
     card: &AgentCard,
+    has_extended_card: bool,
     tenants: Tenants,
     caller: &Caller,
     request: &Request,
 ) -> Result<Standing, Error> {
     let operation = request.operation();
     version::check(caller)?;
-    capability(card, operation)?;
+    capability(card, has_extended_card, operation)?;
     inline_webhook(card, request)?;
     let extensions = extensions(card, caller)?;
     let tenant = tenant(card, tenants, caller, request)?;
@@ -43,7 +44,11 @@ pub(super) fn standing(
 }
 
 /// Optional operations that the card does not declare (A2A-OP-4..6).
-fn capability(card: &AgentCard, operation: Operation) -> Result<(), Error> {
+fn capability(
+    card: &AgentCard,
+    has_extended_card: bool,
+    operation: Operation,
+) -> Result<(), Error> {
     let capabilities = &card.capabilities;
     match operation {
         Operation::SendMessage
@@ -64,10 +69,12 @@ fn capability(card: &AgentCard, operation: Operation) -> Result<(), Error> {
             Err(Error::new(ErrorKind::PushNotificationNotSupported))
         }
         Operation::GetExtendedAgentCard => {
-            if capabilities.extended_agent_card == Some(true) {
-                Err(Error::new(ErrorKind::ExtendedAgentCardNotConfigured))
-            } else {
+            if capabilities.extended_agent_card != Some(true) {
                 Err(Error::unsupported_method(operation.as_str()))
+            } else if has_extended_card {
+                Ok(())
+            } else {
+                Err(Error::new(ErrorKind::ExtendedAgentCardNotConfigured))
             }
         }
     }

@@ -38,9 +38,15 @@ pub(super) struct Settings {
     pub(super) serves_agent: bool,
     pub(super) tenants: Tenants,
     pub(super) session_control: Option<Arc<dyn SessionControl>>,
+    pub(super) extended_card: Option<ExtendedCard>,
+    #[cfg(feature = "sign")]
+    pub(super) signer: Option<crate::signing::CardSigner>,
     pub(super) takes_messages: bool,
     pub(super) streams_end_at_input: bool,
 }
+
+/// The card of a caller, if there is one.
+pub(super) type ExtendedCard = Box<dyn Fn(&Caller) -> Option<AgentCard> + Send + Sync>;
 
 /// Which tenants there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,7 +180,13 @@ impl Server {
     /// A call that is dropped stops no task.
     pub async fn call(&self, caller: &Caller, request: Request) -> Result<Response, Error> {
         let settings = &self.0.settings;
-        let standing = check::standing(&settings.card, settings.tenants, caller, &request)?;
+        let standing = check::standing(
+            &settings.card,
+            settings.extended_card.is_some(),
+            settings.tenants,
+            caller,
+            &request,
+        )?;
         Ok(match request {
             Request::SendMessage(request) => {
                 Answer::Sent(self.send_message(standing, request).await?).into()
@@ -197,11 +209,30 @@ impl Server {
             Request::CreateTaskPushNotificationConfig(_)
             | Request::GetTaskPushNotificationConfig(_)
             | Request::ListTaskPushNotificationConfigs(_)
-            | Request::DeleteTaskPushNotificationConfig(_)
-            | Request::GetExtendedAgentCard(_) => {
+            | Request::DeleteTaskPushNotificationConfig(_) => {
                 unreachable!("refused when capabilities were checked")
             }
+            Request::GetExtendedAgentCard(_) => Answer::Card(self.extended_card(caller)?).into(),
         })
+    }
+
+    fn extended_card(&self, caller: &Caller) -> Result<AgentCard, Error> {
+        let settings = &self.0.settings;
+        let card_for = settings.extended_card.as_ref();
+        let card_for = card_for.expect("checked to be there");
+        let card = card_for(caller).ok_or(match caller.principal() {
+            Some(_) => ErrorKind::PermissionDenied,
+            None => ErrorKind::Unauthenticated,
+        })?;
+        #[cfg(feature = "sign")]
+        if let Some(signer) = &settings.signer {
+            let mut card = card;
+            return match signer.sign(&mut card) {
+                Ok(()) => Ok(card),
+                Err(error) => Err(check::internal(self.core(), error)),
+            };
+        }
+        Ok(card)
     }
 
     /// Takes up what an earlier process has left: runs tasks again of which nothing was

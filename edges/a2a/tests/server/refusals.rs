@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     call, call_as, card, deterministic, echo, follow_up, refused, scripted_server, send, server_of,
+    user,
 };
 
 fn info(error: &Error) -> Value {
@@ -96,6 +97,49 @@ async fn operations_that_the_card_does_not_declare() {
     params["configuration"] = json!({"taskPushNotificationConfig": {"url": "https://e.com/"}});
     let error = refused(&server, "SendMessage", params).await;
     expect(&error, ErrorKind::PushNotificationNotSupported, &json!({}));
+}
+
+/// O-A04, A2A-OP-104..107: to whom it is for, and to nobody else.
+#[tokio::test]
+async fn the_extended_card_is_for_those_it_is_for() {
+    let mut extended = card();
+    extended.description = "For ann.".to_owned();
+    let builder =
+        Server::builder(executor_fn(echo), card()).extended_card(move |caller: &Caller| {
+            let ann = caller.principal().is_some_and(|who| who.subject() == "ann");
+            ann.then(|| extended.clone())
+        });
+    let server = server_of(builder);
+    assert_eq!(server.card().capabilities.extended_agent_card, Some(true));
+    let ask =
+        async |caller: Caller| call_as(&server, &caller, "GetExtendedAgentCard", &json!({})).await;
+    let card = ask(user("ann")).await.expect("a card for ann");
+    assert_eq!(card["description"], "For ann.");
+    let error = ask(user("bob")).await.expect_err("not for bob");
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+    let error = ask(Caller::new()).await.expect_err("not for nobody");
+    assert_eq!(error.kind(), ErrorKind::Unauthenticated);
+}
+
+/// A2A-SIG-1: what is served is what is signed, the card for ann as well.
+#[cfg(feature = "sign")]
+#[tokio::test]
+async fn served_cards_are_signed() {
+    use portcullis_a2a::signing::{CardSigner, TrustedKeys, verify_card};
+
+    let signer = CardSigner::ed25519("k", &CardSigner::generate_ed25519()).expect("a key");
+    let keys = TrustedKeys::new().with("k", signer.public_key());
+    let extended = card();
+    let builder = Server::builder(executor_fn(echo), card())
+        .extended_card(move |_: &Caller| Some(extended.clone()))
+        .sign_cards(signer);
+    let server = server_of(builder);
+    let public = serde_json::to_string(server.card()).expect("a card");
+    verify_card(&public, &keys).expect("signed after the builder changed it");
+    let caller = Caller::new();
+    let answer = call_as(&server, &caller, "GetExtendedAgentCard", &json!({})).await;
+    let extended = answer.expect("a card").to_string();
+    verify_card(&extended, &keys).expect("signed");
 }
 
 #[tokio::test]
