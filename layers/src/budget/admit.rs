@@ -9,7 +9,7 @@ use pin_project::pin_project;
 use portcullis::{Failure, FailureCode, Prompt, Scope};
 
 use super::{
-    Denied, Exceeded, Ledger, Metered,
+    Claim, Denied, Ledger, Metered,
     plan::{Plan, Unreachable},
 };
 
@@ -23,8 +23,9 @@ use super::{
 pub struct Reserving<L: Ledger> {
     #[pin]
     reserve: Option<L::Reserve>,
-    refused: Option<Exceeded>,
+    refused: Option<Failure>,
     plan: Arc<Plan>,
+    claims: Vec<Claim>,
     /// Taken when the turn is admitted.
     request: Option<(Scope, Prompt)>,
 }
@@ -33,26 +34,22 @@ impl<L: Ledger> Reserving<L> {
     pub(super) const fn new(
         reserve: Option<L::Reserve>,
         plan: Arc<Plan>,
-        scope: Scope,
-        prompt: Prompt,
+        claims: Vec<Claim>,
+        request: (Scope, Prompt),
     ) -> Self {
         Self {
             reserve,
             refused: None,
             plan,
-            request: Some((scope, prompt)),
+            claims,
+            request: Some(request),
         }
     }
 
-    pub(super) fn refused(
-        exceeded: Exceeded,
-        plan: Arc<Plan>,
-        scope: Scope,
-        prompt: Prompt,
-    ) -> Self {
+    pub(super) fn refused(failure: Failure, plan: Arc<Plan>, request: (Scope, Prompt)) -> Self {
         Self {
-            refused: Some(exceeded),
-            ..Self::new(None, plan, scope, prompt)
+            refused: Some(failure),
+            ..Self::new(None, plan, Vec::new(), request)
         }
     }
 }
@@ -62,8 +59,8 @@ impl<L: Ledger> Future for Reserving<L> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        if let Some(exceeded) = this.refused.take() {
-            return Poll::Ready(Err(exceeded.into()));
+        if let Some(failure) = this.refused.take() {
+            return Poll::Ready(Err(failure));
         }
         let reservation = match this.reserve.as_pin_mut() {
             None => None,
@@ -84,7 +81,8 @@ impl<L: Ledger> Future for Reserving<L> {
             },
         };
         let (mut scope, prompt) = this.request.take().expect("polled after completion");
-        let turn = Metered::new(Arc::clone(this.plan), reservation, &mut scope);
+        let plan = Arc::clone(this.plan);
+        let turn = Metered::new(plan, reservation, this.claims, &mut scope);
         Poll::Ready(Ok((scope, prompt, turn)))
     }
 }

@@ -1,11 +1,13 @@
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use portcullis::{Admitted, Policy, Prompt, Scope};
+use portcullis::{Admitted, Failure, Policy, Prompt, Scope};
 use tower_layer::Layer;
 
 use super::{
-    Account, Claim, Exceeded, Ledger, Limits, MemoryLedger, Meter, Metered, Reserving,
-    plan::{Plan, Unmeasured, Unreachable},
+    Allowance, BudgetGrant, Currency, Exceeded, Ledger, Limits, MemoryLedger, Meter, Metered,
+    Pricing, Reserving,
+    plan::{Key, Plan, Unmeasured, Unpriced, Unreachable},
+    turn::unpriced,
 };
 
 /// Limits what turns consume. See the [module docs](super).
@@ -22,23 +24,48 @@ impl BudgetLayer {
     /// Limits for each turn.
     #[must_use]
     pub fn per_turn(limits: Limits) -> Self {
-        Self {
-            ledger: MemoryLedger::new(),
-            plan: Arc::new(Plan::new()),
-        }
-        .and_per_turn(limits)
+        Self::over(MemoryLedger::new()).and_per_turn(limits)
     }
 }
 
 impl<L> BudgetLayer<L> {
-    /// Limits for all turns of a session together, kept in a ledger.
-    #[must_use]
-    pub fn per_session(ledger: L, limits: Limits) -> Self {
-        let layer = Self {
+    fn over(ledger: L) -> Self {
+        Self {
             ledger,
             plan: Arc::new(Plan::new()),
-        };
-        layer.plan(|plan| plan.session = Some(limits))
+        }
+    }
+
+    /// Limits for all turns of a session together, kept in a ledger.
+    #[must_use]
+    pub fn per_session(ledger: L, allowance: impl Into<Allowance>) -> Self {
+        Self::over(ledger).and_per_session(allowance)
+    }
+
+    /// Limits for all turns of a principal together. Callers without a name share one
+    /// account: nobody gets more by leaving it out.
+    #[must_use]
+    pub fn per_principal(ledger: L, allowance: impl Into<Allowance>) -> Self {
+        Self::over(ledger).and_per_principal(allowance)
+    }
+
+    /// Limits for all turns of a tenant together.
+    #[must_use]
+    pub fn per_tenant(ledger: L, allowance: impl Into<Allowance>) -> Self {
+        Self::over(ledger).and_per_tenant(allowance)
+    }
+
+    /// Limits for all turns together to which a function gives the same name. `kind` is what
+    /// a name is of: "the budget of the `kind` is spent". A turn without a name is not
+    /// limited.
+    #[must_use]
+    pub fn per_key(
+        ledger: L,
+        kind: impl Into<Cow<'static, str>>,
+        name: impl Fn(&Scope) -> Option<String> + Send + Sync + 'static,
+        allowance: impl Into<Allowance>,
+    ) -> Self {
+        Self::over(ledger).and_per_key(kind, name, allowance)
     }
 
     fn plan(mut self, change: impl FnOnce(&mut Plan)) -> Self {
@@ -46,25 +73,58 @@ impl<L> BudgetLayer<L> {
         self
     }
 
-    /// And limits for each turn.
+    /// And limits for each turn. A turn is checked against all limits, and reserves of all
+    /// accounts in one step.
     #[must_use]
     pub fn and_per_turn(self, limits: Limits) -> Self {
         self.plan(|plan| plan.turn = Some(limits))
     }
 
-    /// And limits for all turns of a session together, kept in a ledger.
+    /// And limits for all turns of a session together. One for ever and one for each length of
+    /// window are different limits; of two that are the same the last counts.
     #[must_use]
-    pub fn and_per_session<M>(self, ledger: M, limits: Limits) -> BudgetLayer<M> {
-        let layer = BudgetLayer {
-            ledger,
-            plan: self.plan,
-        };
-        layer.plan(|plan| plan.session = Some(limits))
+    pub fn and_per_session(self, allowance: impl Into<Allowance>) -> Self {
+        self.plan(|plan| plan.keep(Key::Session, allowance.into()))
     }
 
-    /// What a turn reserves of its session before it begins. So much has to be left, and
+    /// And limits for all turns of a principal together, see
+    /// [`per_principal`](Self::per_principal).
+    #[must_use]
+    pub fn and_per_principal(self, allowance: impl Into<Allowance>) -> Self {
+        self.plan(|plan| plan.keep(Key::Principal, allowance.into()))
+    }
+
+    /// And limits for all turns of a tenant together.
+    #[must_use]
+    pub fn and_per_tenant(self, allowance: impl Into<Allowance>) -> Self {
+        self.plan(|plan| plan.keep(Key::Tenant, allowance.into()))
+    }
+
+    /// And limits for all turns of a name together, see [`per_key`](Self::per_key).
+    #[must_use]
+    pub fn and_per_key(
+        self,
+        kind: impl Into<Cow<'static, str>>,
+        name: impl Fn(&Scope) -> Option<String> + Send + Sync + 'static,
+        allowance: impl Into<Allowance>,
+    ) -> Self {
+        let key = Key::By(kind.into(), Arc::new(name));
+        self.plan(|plan| plan.keep(key, allowance.into()))
+    }
+
+    /// Says in which currency [`Meter::Money`] counts, and what a call costs. By default it is
+    /// [`Currency::USD`], and what the record of the call says itself.
+    #[must_use]
+    pub fn priced(self, currency: Currency, pricing: impl Pricing + Send + Sync + 'static) -> Self {
+        self.plan(|plan| {
+            plan.currency = currency;
+            plan.pricing = Arc::new(move |usage| pricing.price(usage));
+        })
+    }
+
+    /// What a turn reserves of each account before it begins. So much has to be left, and
     /// is the turn's own. The default is one of each, but no tool call; of everything
-    /// except tool calls it is at least one.
+    /// except tool calls it is at least one, and never more than the limit.
     ///
     /// With as much as a turn uses at most, no turn is cut for what another used.
     #[must_use]
@@ -73,11 +133,11 @@ impl<L> BudgetLayer<L> {
         self.plan(|plan| plan.slice = plan.slice.with(meter, amount.max(least)))
     }
 
-    /// Warns with one `budget` event when so many per cent of a limit are used. The
-    /// default is 80.
+    /// Warns with one `budget` event a limit when so many per cent of it are used; more than
+    /// 100 is 100. The default is 80.
     #[must_use]
     pub fn warn_at(self, percent: u8) -> Self {
-        self.plan(|plan| plan.warn_at = Some(percent))
+        self.plan(|plan| plan.warn_at = Some(percent.min(100)))
     }
 
     /// Adds no event.
@@ -96,6 +156,23 @@ impl<L> BudgetLayer<L> {
     #[must_use]
     pub fn cut_when_spent(self) -> Self {
         self.plan(|plan| plan.cut_when_spent = true)
+    }
+
+    /// Lets a model call that passes a limit come to its end, and cuts before the next call or
+    /// tool. Without it the turn is cut at once, in the middle of a call by what was estimated
+    /// of it.
+    ///
+    /// A call is over when its record says so (`final`), so this makes a difference for
+    /// engines that report while a call runs, and for estimates.
+    #[must_use]
+    pub fn finish_call(self) -> Self {
+        self.plan(|plan| plan.finish_call = true)
+    }
+
+    /// What a call costs whose price nobody knows, where money is limited.
+    #[must_use]
+    pub fn unpriced(self, policy: Unpriced) -> Self {
+        self.plan(|plan| plan.unpriced = policy)
     }
 
     /// What output costs that nobody measured.
@@ -122,28 +199,36 @@ impl<L: Ledger> Policy for BudgetLayer<L> {
 
     fn admit(&self, scope: Scope, prompt: Prompt) -> Reserving<L> {
         let plan = Arc::clone(&self.plan);
-        // A turn that may not even call a model is not begun.
-        let spent = plan.turn.as_ref().and_then(|limits| {
-            let limits = limits.iter();
-            limits
-                .filter(|(meter, limit)| *meter != Meter::ToolCalls && *limit == 0)
-                .map(|(meter, limit)| Exceeded::new("turn", meter, limit))
-                .next()
-        });
-        if let Some(exceeded) = spent {
-            return Reserving::refused(exceeded, plan, scope, prompt);
+        if let Some(refusal) = refusal(&plan, &scope) {
+            return Reserving::refused(refusal, plan, (scope, prompt));
         }
-        let reserve = plan.session.map(|limits| {
-            let slice = limits
-                .iter()
-                .fold(super::Amounts::ZERO, |slice, (meter, _)| {
-                    slice.with(meter, plan.slice.of(meter))
-                });
-            let claim = Claim::new(Account::session(&scope), limits, slice);
-            self.ledger.reserve(vec![claim])
-        });
-        Reserving::new(reserve, plan, scope, prompt)
+        let claims = plan.claims(&scope);
+        let reserve = (!claims.is_empty()).then(|| self.ledger.reserve(claims.clone()));
+        Reserving::new(reserve, plan, claims, (scope, prompt))
     }
+}
+
+/// A turn that may not even call a model is not begun, nor one that would be cut at its first
+/// call.
+fn refusal(plan: &Plan, scope: &Scope) -> Option<Failure> {
+    if plan.lacks_price() {
+        return Some(unpriced());
+    }
+    let zero = |kind, limits: &Limits| {
+        let mut limits = limits.iter();
+        let (meter, limit) =
+            limits.find(|(meter, limit)| *meter != Meter::ToolCalls && *limit == 0)?;
+        Some(Exceeded::new(kind, meter, limit))
+    };
+    let turn = plan.turn.as_ref().and_then(|limits| zero("turn", limits));
+    let grant = scope.extensions().get::<BudgetGrant>();
+    let spent = turn.or_else(|| {
+        let grant = grant?;
+        let used = grant.used();
+        let spent = grant.limits().used_up_by(&used);
+        spent.map(|(meter, limit)| Exceeded::new("grant", meter, limit))
+    });
+    spent.map(Into::into)
 }
 
 impl<S, L: Clone> Layer<S> for BudgetLayer<L> {

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use super::{Allowance, Window};
+
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -14,16 +16,22 @@ pub enum Meter {
     ModelCalls,
     /// Calls of tools.
     ToolCalls,
+    /// Bytes of text and thinking: what can be counted of an agent that reports nothing.
+    Bytes,
+    /// Money, in billionths of the currency of the layer; see [`Money`](super::Money).
+    Money,
 }
 
 impl Meter {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::InputTokens,
         Self::OutputTokens,
         Self::Tokens,
         Self::ModelCalls,
         Self::ToolCalls,
+        Self::Bytes,
+        Self::Money,
     ];
 
     /// The name in a `budget` event.
@@ -35,6 +43,8 @@ impl Meter {
             Self::Tokens => "tokens",
             Self::ModelCalls => "model_calls",
             Self::ToolCalls => "tool_calls",
+            Self::Bytes => "bytes",
+            Self::Money => "money",
         }
     }
 }
@@ -47,6 +57,8 @@ impl fmt::Display for Meter {
             Self::Tokens => "tokens",
             Self::ModelCalls => "model calls",
             Self::ToolCalls => "tool calls",
+            Self::Bytes => "bytes",
+            Self::Money => "billionths of its currency",
         })
     }
 }
@@ -82,6 +94,13 @@ impl Amounts {
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         self.zip(other, u64::saturating_add)
+    }
+
+    /// One more count of one meter.
+    #[must_use]
+    pub const fn and(self, meter: Meter, count: u64) -> Self {
+        let count = self.of(meter).saturating_add(count);
+        self.with(meter, count)
     }
 
     /// What is left, not less than nothing.
@@ -128,6 +147,22 @@ impl Limits {
     pub fn iter(&self) -> impl Iterator<Item = (Meter, u64)> + '_ {
         let limits = Meter::ALL.into_iter().zip(self.0);
         limits.filter_map(|(meter, limit)| Some((meter, limit?)))
+    }
+
+    /// As much as there is, as counts.
+    #[must_use]
+    pub fn amounts(&self) -> Amounts {
+        self.iter()
+            .fold(Amounts::ZERO, |sum, (meter, limit)| sum.with(meter, limit))
+    }
+
+    /// So much for each window of time: what is used comes back bit by bit.
+    #[must_use]
+    pub const fn per(self, window: Window) -> Allowance {
+        Allowance {
+            limits: self,
+            window: Some(window),
+        }
     }
 
     /// The first meter that has nothing left. Tool calls are not among them: they are

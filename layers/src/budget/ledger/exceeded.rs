@@ -1,9 +1,10 @@
-use std::{borrow::Cow, error::Error, fmt};
+use std::{borrow::Cow, error::Error, fmt, time::Duration};
 
 use portcullis::{Failure, FailureCode};
 use tower::BoxError;
 
-use crate::budget::Meter;
+use super::Account;
+use crate::budget::{Meter, Window};
 
 /// A budget is spent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub struct Exceeded {
     kind: Cow<'static, str>,
     meter: Meter,
     limit: u64,
+    window: Option<Window>,
+    enough_in: Option<Duration>,
 }
 
 impl Exceeded {
@@ -21,7 +24,24 @@ impl Exceeded {
             kind: kind.into(),
             meter,
             limit,
+            window: None,
+            enough_in: None,
         }
+    }
+
+    /// The limit on a meter of an account.
+    #[must_use]
+    pub fn of(account: &Account, meter: Meter, limit: u64) -> Self {
+        let mut exceeded = Self::new(account.kind().to_owned(), meter, limit);
+        exceeded.window = account.window();
+        exceeded
+    }
+
+    /// Says when enough will have come back.
+    #[must_use]
+    pub const fn enough_in(mut self, time: Duration) -> Self {
+        self.enough_in = Some(time);
+        self
     }
 
     /// Of what it was the budget: a `turn`, a `session`.
@@ -45,17 +65,26 @@ impl Exceeded {
 
 impl fmt::Display for Exceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, meter, limit } = self;
-        write!(f, "the budget of the {kind} is spent: {limit} {meter}")
+        let Self {
+            kind, meter, limit, ..
+        } = self;
+        write!(f, "the budget of the {kind} is spent: {limit} {meter}")?;
+        match self.window {
+            Some(window) => write!(f, " per {window}"),
+            None => Ok(()),
+        }
     }
 }
 
 impl Error for Exceeded {}
 
-/// The same turn would find the same account, so it is not worth sending again.
+/// The same turn would find the same account, so it is not worth sending again; of an
+/// account with a window it says when it will be.
 impl From<Exceeded> for Failure {
     fn from(exceeded: Exceeded) -> Self {
-        Self::with_code(FailureCode::BUDGET_EXCEEDED, exceeded.to_string())
+        let mut failure = Self::with_code(FailureCode::BUDGET_EXCEEDED, exceeded.to_string());
+        failure.set_retry_after(exceeded.enough_in);
+        failure
     }
 }
 

@@ -1,103 +1,108 @@
 use std::{
-    collections::HashMap,
     fmt,
-    future::{Ready, ready},
+    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
     time::Duration,
 };
 
 use tokio::time::Instant;
 
-use super::{Account, Claim, Denied, Exceeded, Ledger, Reservation};
+use super::{
+    Account, BookRules, Books, Claim, Denied, Exceeded, Held, Ledger, Reservation, books::micros,
+};
 use crate::budget::Amounts;
 
 /// Accounts in memory. Clones share them.
 ///
-/// An account that nobody has used for a day is forgotten, and what it had used with
-/// it; [`forget_after`](Self::forget_after) says another time.
+/// A turn that is dropped settles at once, so a lease does not run out unless
+/// [`lease`](Self::lease) says so: it then also ends the hold of a stream that somebody keeps and
+/// does not poll.
+///
+/// There are at most 100,000 accounts, or [`max_accounts`](Self::max_accounts). An account with a
+/// window is forgotten when all has come back; one without is kept, unless
+/// [`forget_after`](Self::forget_after) says how long its life is. When none can go, a turn that
+/// needs a new account finds the ledger unavailable: nobody gets a budget anew by asking for many.
 #[derive(Clone)]
-pub struct MemoryLedger {
-    books: Arc<Mutex<Books>>,
-}
+pub struct MemoryLedger(Arc<Inner>);
 
-struct Books {
-    accounts: HashMap<Account, Entry>,
-    forget_after: Duration,
-    /// How many accounts there may be before idle ones are looked for.
-    sweep_at: usize,
-}
-
-#[derive(Debug)]
-struct Entry {
-    /// Used by turns that are over.
-    settled: Amounts,
-    /// Used by turns that run.
-    running: Amounts,
-    /// Of each turn that runs what it reserved, or what it used if that is more.
-    held: Amounts,
-    turns: usize,
-    touched: Instant,
+struct Inner {
+    books: Mutex<Books>,
+    start: Instant,
 }
 
 impl MemoryLedger {
     /// No account.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            books: Arc::new(Mutex::new(Books {
-                accounts: HashMap::new(),
-                forget_after: Duration::from_hours(24),
-                sweep_at: FIRST_SWEEP,
-            })),
-        }
+        Self(Arc::new(Inner {
+            books: Mutex::new(Books::new(BookRules::new())),
+            start: Instant::now(),
+        }))
     }
 
-    /// Forgets an account that nobody has used for so long. Its budget begins anew.
-    #[must_use]
-    pub fn forget_after(self, idle: Duration) -> Self {
-        self.lock().forget_after = idle;
+    fn rule(self, change: impl FnOnce(&mut BookRules)) -> Self {
+        change(self.lock().rules_mut());
         self
     }
 
-    /// What an account has used; turns that run included.
+    /// Charges a lease that is not renewed for so long. Its turn renews it while it is
+    /// polled.
+    #[must_use]
+    pub fn lease(self, time: Duration) -> Self {
+        self.rule(|rules| rules.lease = Some(micros(time)))
+    }
+
+    /// Ends the life of an account without a window that nobody has used for so long. Its
+    /// budget begins anew.
+    #[must_use]
+    pub fn forget_after(self, idle: Duration) -> Self {
+        self.rule(|rules| rules.forget_after = Some(micros(idle)))
+    }
+
+    /// How many accounts there may be.
+    #[must_use]
+    pub fn max_accounts(self, accounts: usize) -> Self {
+        self.rule(|rules| rules.max_accounts = accounts)
+    }
+
+    /// What an account has used, turns that run included; in a window, what has not come
+    /// back.
     #[must_use]
     pub fn used(&self, account: &Account) -> Amounts {
-        let books = self.lock();
-        let entry = books.accounts.get(account);
-        entry.map_or(Amounts::ZERO, |entry| entry.settled.plus(entry.running))
+        let now = self.now();
+        let mut books = self.lock();
+        books.expire(now);
+        books.used(account, now)
     }
 
     /// Forgets what an account has used. Turns that run go on counting.
     pub fn reset(&self, account: &Account) {
-        let mut books = self.lock();
-        if let Some(entry) = books.accounts.get_mut(account) {
-            entry.settled = Amounts::ZERO;
-            if entry.turns == 0 {
-                books.accounts.remove(account);
-            }
-        }
+        let now = self.now();
+        self.lock().reset(account, now);
     }
 
     /// How many accounts there are, for a gauge.
     #[must_use]
     pub fn accounts(&self) -> usize {
-        self.lock().accounts.len()
+        self.lock().accounts()
     }
 
     /// How many turns hold a reservation, for a gauge.
     #[must_use]
     pub fn reservations(&self) -> usize {
-        let books = self.lock();
-        books.accounts.values().map(|entry| entry.turns).sum()
+        self.lock().leases()
+    }
+
+    fn now(&self) -> u64 {
+        micros(self.0.start.elapsed())
     }
 
     fn lock(&self) -> MutexGuard<'_, Books> {
         // The counters are changed together, without anybody's code in between.
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-const FIRST_SWEEP: usize = 1024;
 
 impl Default for MemoryLedger {
     fn default() -> Self {
@@ -113,97 +118,37 @@ impl fmt::Debug for MemoryLedger {
     }
 }
 
-impl Books {
-    /// Looks for idle accounts, each time that there are twice as many as were left.
-    fn sweep(&mut self, now: Instant) {
-        if self.accounts.len() < self.sweep_at {
-            return;
-        }
-        let idle = self.forget_after;
-        self.accounts
-            .retain(|_, entry| entry.turns > 0 || now - entry.touched < idle);
-        self.sweep_at = self.accounts.len().saturating_mul(2).max(FIRST_SWEEP);
-    }
+impl Ledger for MemoryLedger {
+    type Reservation = MemoryReservation;
+    type Reserve = MemoryReserve;
 
-    /// Replaces what a turn has used. The error is the first account that it took over
-    /// its limit; all are booked.
-    fn replace(
-        &mut self,
-        claims: &[Claim],
-        before: Amounts,
-        used: Amounts,
-    ) -> Result<(), Exceeded> {
-        let mut booked = Ok(());
-        for claim in claims {
-            let entry = self.entry(claim);
-            let (held, holds) = (claim.slice.max(before), claim.slice.max(used));
-            entry.running = entry.running.minus(before).plus(used);
-            entry.held = entry.held.minus(held).plus(holds);
-            let taken = entry.settled.plus(entry.held);
-            // Only who draws more is stopped, not who finds that another did.
-            let exceeded = claim.limits.iter().find(|(meter, limit)| {
-                taken.of(*meter) > *limit && holds.of(*meter) > held.of(*meter)
-            });
-            if let (Some((meter, limit)), Ok(())) = (exceeded, &booked) {
-                let kind = claim.account.kind().to_owned();
-                booked = Err(Exceeded::new(kind, meter, limit));
-            }
+    fn reserve(&self, claims: Vec<Claim>) -> MemoryReserve {
+        MemoryReserve {
+            ledger: self.clone(),
+            claims,
         }
-        booked
-    }
-
-    fn entry(&mut self, claim: &Claim) -> &mut Entry {
-        let entry = self.accounts.get_mut(&claim.account);
-        entry.expect("an account with a reservation is not forgotten")
     }
 }
 
-impl Ledger for MemoryLedger {
-    type Reservation = MemoryReservation;
-    type Reserve = Ready<Result<MemoryReservation, Denied>>;
+/// Reserves in a [`MemoryLedger`], when it is polled.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct MemoryReserve {
+    ledger: MemoryLedger,
+    claims: Vec<Claim>,
+}
 
-    fn reserve(&self, claims: Vec<Claim>) -> Self::Reserve {
-        let now = Instant::now();
-        let mut books = self.lock();
-        for (place, claim) in claims.iter().enumerate() {
-            // Two claims of one turn may be of one account.
-            let mine = claims[..place]
-                .iter()
-                .filter(|earlier| earlier.account == claim.account)
-                .fold(Amounts::ZERO, |sum, earlier| sum.plus(earlier.slice));
-            let entry = books.accounts.get(&claim.account);
-            let entry =
-                entry.filter(|entry| entry.turns > 0 || now - entry.touched < books.forget_after);
-            let taken = entry.map_or(Amounts::ZERO, |entry| entry.settled.plus(entry.held));
-            let wanted = taken.plus(mine).plus(claim.slice);
-            if let Some((meter, limit)) = claim.limits.exceeded_by(&wanted) {
-                let kind = claim.account.kind().to_owned();
-                return ready(Err(Exceeded::new(kind, meter, limit).into()));
-            }
-        }
-        books.sweep(now);
-        for claim in &claims {
-            let idle = books.forget_after;
-            let entry = books.accounts.entry(claim.account.clone());
-            let entry = entry.or_insert_with(|| Entry {
-                settled: Amounts::ZERO,
-                running: Amounts::ZERO,
-                held: Amounts::ZERO,
-                turns: 0,
-                touched: now,
-            });
-            if entry.turns == 0 && now - entry.touched >= idle {
-                entry.settled = Amounts::ZERO;
-            }
-            entry.held = entry.held.plus(claim.slice);
-            entry.turns += 1;
-            entry.touched = now;
-        }
-        drop(books);
-        ready(Ok(MemoryReservation {
-            ledger: self.clone(),
-            claims,
-            used: Amounts::ZERO,
+impl Future for MemoryReserve {
+    type Output = Result<MemoryReservation, Denied>;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        let claims = std::mem::take(&mut self.claims);
+        let now = self.ledger.now();
+        let reserved = self.ledger.lock().reserve(claims, now);
+        Poll::Ready(reserved.map(|held| MemoryReservation {
+            ledger: self.ledger.clone(),
+            held,
+            settled: false,
         }))
     }
 }
@@ -212,42 +157,20 @@ impl Ledger for MemoryLedger {
 #[derive(Debug)]
 pub struct MemoryReservation {
     ledger: MemoryLedger,
-    /// Empty once it is settled.
-    claims: Vec<Claim>,
-    used: Amounts,
+    held: Held,
+    settled: bool,
 }
 
 impl MemoryReservation {
-    /// Replaces what is booked, and says whether that took an account over its limit.
-    /// `undo` then leaves everything as it was.
     fn book(&mut self, used: Amounts, undo: bool) -> Result<(), Exceeded> {
-        let mut books = self.ledger.lock();
-        let booked = books.replace(&self.claims, self.used, used);
-        if booked.is_err() && undo {
-            // Less cannot be too much.
-            let _ = books.replace(&self.claims, used, self.used);
-        } else {
-            self.used = used;
-        }
-        booked
+        let now = self.ledger.now();
+        self.ledger.lock().book(&mut self.held, used, undo, now)
     }
 
-    /// Ends the reservation. `None`: nobody knows what was used.
     fn close(&mut self, used: Option<Amounts>) {
-        let claims = std::mem::take(&mut self.claims);
-        let now = Instant::now();
-        let mut books = self.ledger.lock();
-        for claim in &claims {
-            let holds = claim.slice.max(self.used);
-            let entry = books.entry(claim);
-            entry.running = entry.running.minus(self.used);
-            entry.held = entry.held.minus(holds);
-            entry.settled = entry.settled.plus(used.unwrap_or(holds));
-            entry.turns -= 1;
-            entry.touched = now;
-            if entry.turns == 0 && entry.settled == Amounts::ZERO {
-                books.accounts.remove(&claim.account);
-            }
+        if !std::mem::replace(&mut self.settled, true) {
+            let now = self.ledger.now();
+            self.ledger.lock().settle(&self.held, used, now);
         }
     }
 }
@@ -262,8 +185,23 @@ impl Reservation for MemoryReservation {
     }
 
     fn used(&self, claim: usize) -> Amounts {
-        let claim = self.claims.get(claim);
+        let claim = self.held.claims().get(claim);
         claim.map_or(Amounts::ZERO, |claim| self.ledger.used(&claim.account))
+    }
+
+    fn renew_every(&self) -> Option<Duration> {
+        let lease = self.ledger.lock().rules().lease?;
+        Some(Duration::from_micros(lease / 3))
+    }
+
+    fn renew(&mut self) {
+        let now = self.ledger.now();
+        self.ledger.lock().renew(&self.held, now);
+    }
+
+    fn poll_settle(&mut self, used: &Amounts, _: &mut Context<'_>) -> Poll<()> {
+        self.close(Some(*used));
+        Poll::Ready(())
     }
 
     fn settle(mut self, used: &Amounts) {

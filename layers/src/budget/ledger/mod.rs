@@ -1,28 +1,34 @@
 //! The port to where accounts are kept.
 
 mod account;
+mod balance;
+mod books;
 mod exceeded;
+mod full;
 mod memory;
 #[cfg(feature = "testing")]
-mod suite;
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
+pub mod suite;
 
-use std::task::{Context, Poll};
+use std::{
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use super::Amounts;
 
-#[cfg(feature = "testing")]
-#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
-pub use self::suite::assert_ledger;
 pub use self::{
     account::{Account, Claim},
+    balance::Balance,
+    books::{BookRules, Books, Changes, Held, LeaseState},
     exceeded::{Denied, Exceeded},
-    memory::{MemoryLedger, MemoryReservation},
+    full::LedgerFull,
+    memory::{MemoryLedger, MemoryReservation, MemoryReserve},
 };
 
 /// Keeps accounts. Each turn reserves before it begins, and settles when it ends.
 ///
-/// What a ledger promises, and [`assert_ledger`](super::assert_ledger) of the feature
-/// `testing` checks:
+/// What a ledger promises, and the [suite](super::ledger_suite) of the feature `testing` checks:
 ///
 /// - **Nobody acts on what it has only read.** `reserve` looks and books in one step, over
 ///   all claims: all of them or none.
@@ -30,17 +36,21 @@ pub use self::{
 /// - A turn that uses more than it reserved draws on what is left of the account. It may
 ///   get over the limit by what it had used before anybody could know; that is booked,
 ///   and the turn is cut.
-/// - A reservation that is dropped without being settled costs what was reserved, or
-///   what was used if that is more: else a loop of crashes would be free.
+/// - In an account with a window, what was used comes back at the rate of its limit,
+///   continuously; what was used beyond the limit is a debt that this pays first.
+/// - A reservation is a lease. One that is dropped, or not renewed in time, costs what was
+///   reserved, or what was used if that is more: else a loop of crashes would be free. If its
+///   turn lives after all, it is set right.
+/// - Settling twice is settling once.
+/// - Nothing that is forgotten gives anybody a budget anew.
 ///
 /// A store behind a network or a file fits as well: `reserve` may wait, `charge` has to
-/// answer at once and from what the reservation holds (so such a ledger reserves larger
-/// slices and draws the next one ahead of need), [`poll_flush`](Reservation::poll_flush) may wait
+/// answer at once and from what the ledger has in memory (so one behind a network reserves larger
+/// slices and draws the next one ahead of need), [`poll_settle`](Reservation::poll_settle) may wait
 /// again, and `settle` runs inside `drop`, so it hands over to a writer that the ledger
-/// owns. A reservation there is a lease, that is charged when it expires.
+/// owns.
 ///
-/// Accounts are names: one for a principal, a tenant or a window of time is another
-/// [`Account`] in another [`Claim`], and money another [`Meter`](super::Meter).
+/// For a ledger that one process keeps, [`Books`] has all of the arithmetic.
 pub trait Ledger {
     /// What a turn holds.
     type Reservation: Reservation;
@@ -52,7 +62,7 @@ pub trait Ledger {
 }
 
 /// What a turn holds in its accounts.
-pub trait Reservation {
+pub trait Reservation: Send + 'static {
     /// Books that the turn has used so much, in total: later amounts replace earlier
     /// ones.
     ///
@@ -73,14 +83,22 @@ pub trait Reservation {
     /// reservations not. For warnings; it may be a little behind.
     fn used(&self, claim: usize) -> Amounts;
 
-    /// Runs before the terminal event leaves: the place to make sure that what was
-    /// charged is stored.
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let _ = cx;
-        Poll::Ready(())
+    /// How often the lease has to be renewed while the turn lives. `None`: it does not run
+    /// out.
+    fn renew_every(&self) -> Option<Duration> {
+        None
     }
 
-    /// The turn is over and has used so much in total. Must not block.
+    /// The turn lives.
+    fn renew(&mut self) {}
+
+    /// The turn is over and has used so much in total. Runs before the terminal event leaves:
+    /// it is ready when the settlement is stored, or cannot be. It is called with the same
+    /// amounts until then.
+    fn poll_settle(&mut self, used: &Amounts, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// The turn is over and has used so much in total. Must not block. Nothing happens if
+    /// `poll_settle` was told.
     fn settle(self, used: &Amounts)
     where
         Self: Sized;
