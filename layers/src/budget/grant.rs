@@ -17,7 +17,10 @@ use super::{Amounts, Exceeded, Limits};
 /// used comes back.
 ///
 /// ```
-/// use portcullis::{AgentEvent, AgentExt, Failure, Prompt, Scope, Usage, agent_fn, collect};
+/// use portcullis::{
+///     AgentEvent, AgentExt, CollectError, Failure, Prompt, Scope, Usage, agent_fn, agent_fn_with,
+///     collect,
+/// };
 /// use portcullis_layers::budget::{BudgetLayer, BudgetPurse, Limits, Meter};
 /// use tower::ServiceBuilder;
 ///
@@ -31,14 +34,15 @@ use super::{Amounts, Exceeded, Limits};
 ///         Ok(())
 ///     }))
 ///     .boxed();
-/// let engine = portcullis::agent_fn_with(helper, async |helper, scope: Scope, _: Prompt, out| {
+/// let engine = agent_fn_with(helper, async |helper, scope: Scope, _: Prompt, out| {
 ///     let purse = scope.extensions().get::<BudgetPurse>().expect("a budget layer is above");
 ///     let grant = purse.grant(Limits::of(Meter::Tokens, 600))?;
 ///     let mut child = Scope::new("helper");
 ///     grant.give(&mut child);
 ///     let answer = collect(helper.invoke(child, Prompt::text("help"))).await;
-///     let spent = answer.expect_err("900 are more than 600").to_string();
-///     out.emit(AgentEvent::text(spent)).await;
+///     if let Err(CollectError::Failed(failure)) = answer {
+///         out.emit(AgentEvent::text(failure.details())).await;
+///     }
 ///     Ok::<_, Failure>(())
 /// });
 /// let agent = ServiceBuilder::new()
