@@ -1,6 +1,8 @@
 use tower::ServiceBuilder;
 use tower_layer::Stack;
 
+#[cfg(feature = "auth")]
+use crate::auth::AuthLayer;
 #[cfg(feature = "budget")]
 use crate::budget::BudgetLayer;
 #[cfg(feature = "catch")]
@@ -41,6 +43,12 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
     #[cfg(feature = "catch")]
     fn catch(self) -> ServiceBuilder<Stack<CatchLayer, L>> {
         self.add(CatchLayer::new())
+    }
+
+    /// Lets only those in who are known, and may: [`auth`](crate::auth).
+    #[cfg(feature = "auth")]
+    fn auth<V, P>(self, auth: AuthLayer<V, P>) -> ServiceBuilder<Stack<AuthLayer<V, P>, L>> {
+        self.add(auth)
     }
 
     /// Puts every turn into a span: [`trace`](crate::trace).

@@ -79,6 +79,9 @@ assert_eq!(answer.text, "hello");
 //! | `raise` | by hand | an early failure becomes an error |
 //! | `stock` | both | tower's own layers, in one piece |
 //! | `conform` | by hand | an agent is made to keep the contract |
+//! | `auth` | `Policy` | who asks, and whether they may |
+//! | `auth-http` | by hand | the same in front of a service of HTTP requests |
+//! | `auth-jwt` | | bearer tokens that are JWTs, for both |
 //! | `trace` | `Turn` | one span a turn |
 //! | `metrics` | `Turn` | numbers over all turns |
 //! | `receipt` | `Turn` | one receipt a turn |
@@ -98,6 +101,8 @@ mod builder;
 #[doc = include_str!("../../docs/write-a-layer.md")]
 struct WriteALayer;
 
+#[cfg(feature = "auth")]
+pub mod auth;
 #[cfg(feature = "balance")]
 pub mod balance;
 #[cfg(feature = "budget")]
