@@ -17,9 +17,10 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 use futures_core::Stream;
 use portcullis::{
     Agent, AgentEvent, AgentExt, BoxAgent, Completed, Emitter, Failure, Finish, Next, Policy,
-    PolicyLayer, Prompt, Scope, Script, ScriptLayer, TurnLayer,
+    PolicyLayer, Principal, Prompt, Scope, Script, ScriptLayer, TurnLayer,
 };
 use portcullis_layers::{
+    auth::AuthLayer,
     budget::{BudgetLayer, Limits, MemoryLedger, Meter},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
@@ -117,6 +118,11 @@ fn read<A: Agent + Clone>(agent: &A, scope: Scope, prompt: Prompt) -> usize {
     events
 }
 
+/// A scope that `auth` lets in.
+fn named() -> Scope {
+    Scope::new("session").with_principal(Principal::new("user", "test", "a"))
+}
+
 fn measure<L>(c: &mut Criterion, group: &str, name: &str, layer: L)
 where
     L: Layer<Source, Service: Agent + Clone>,
@@ -127,7 +133,7 @@ where
         group.throughput(Throughput::Elements(events as u64 + 1));
         group.bench_function(BenchmarkId::from_parameter(name), |b| {
             b.iter_batched(
-                || (Scope::new("session"), Prompt::text("hello")),
+                || (named(), Prompt::text("hello")),
                 |(scope, prompt)| assert_eq!(read(&agent, scope, prompt), events + 1),
                 BatchSize::SmallInput,
             );
@@ -228,6 +234,7 @@ fn shipped(c: &mut Criterion) {
     let budget = BudgetLayer::per_session(MemoryLedger::new(), Limits::of(Meter::Tokens, u64::MAX))
         .and_per_turn(Limits::of(Meter::ToolCalls, 8));
     measure(c, "shipped", "catch", CatchLayer::new());
+    measure(c, "shipped", "auth", AuthLayer::demand());
     measure(c, "shipped", "conform", ConformLayer::new());
     measure(c, "shipped", "trace", TraceLayer::new());
     measure(c, "shipped", "metrics", MetricsLayer::new());

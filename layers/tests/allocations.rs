@@ -8,8 +8,9 @@ use std::{
 };
 
 use futures_core::Stream;
-use portcullis::{Agent, AgentEvent, AgentExt, Prompt, Scope, TurnLayer, from_fn};
+use portcullis::{Agent, AgentEvent, AgentExt, Principal, Prompt, Scope, TurnLayer, from_fn};
 use portcullis_layers::{
+    auth::{self, AuthLayer},
     budget::{BudgetLayer, Limits, MemoryLedger, Meter},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
@@ -56,10 +57,15 @@ impl Stream for Texts {
     }
 }
 
+/// A scope that `auth` lets in.
+fn named() -> Scope {
+    Scope::new("s").with_principal(Principal::new("user", "test", "a"))
+}
+
 /// Allocations while all but the first and the last events go through.
 fn allocations<A: Agent + Clone>(agent: &A) -> u64 {
     let mut cx = Context::from_waker(Waker::noop());
-    let mut turn = Box::pin(agent.invoke(Scope::new("s"), Prompt::text("p")));
+    let mut turn = Box::pin(agent.invoke(named(), Prompt::text("p")));
     let mut kept = Vec::with_capacity(EVENTS + 1);
     let mut poll = |polls: usize| {
         let mut got = 0;
@@ -105,6 +111,8 @@ allocates_nothing! {
     });
     catch: CatchLayer::new();
     conform: ConformLayer::new();
+    auth: AuthLayer::demand()
+        .authorize_if(|who: &auth::Identity, _: &Scope, _: &Prompt| who.principal().subject() == "a");
     trace: TraceLayer::new();
     metrics: MetricsLayer::new();
     receipt: ReceiptLayer::new(|_: Receipt| {});

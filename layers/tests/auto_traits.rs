@@ -4,6 +4,7 @@ use std::{fmt::Debug, time::Duration};
 
 use portcullis::{Agent, BoxAgent, Scope};
 use portcullis_layers::{
+    auth::{ApiKeys, AuthLayer, Family, HttpAuthLayer, Jwks, Jwt, NewApiKey, Verifier},
     budget::{BudgetLayer, Limits, MemoryLedger, Meter},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
@@ -35,6 +36,8 @@ where
 
 #[test]
 fn layers_services_and_streams() {
+    layer(AuthLayer::demand());
+    layer(AuthLayer::new(verifier()).require_scopes(["a"]));
     layer(CatchLayer::new());
     layer(ConformLayer::new());
     layer(TraceLayer::new());
@@ -67,6 +70,27 @@ fn raise_is_no_agent_and_as_good() {
         good(raise);
     };
     let _ = raise;
+}
+
+fn verifier() -> impl Verifier<Verify: Send> + Clone + Debug + Send + Sync {
+    let key = NewApiKey::generate("alice", ["a"]).expect("words");
+    let keys = ApiKeys::from_text(key.line()).expect("a line");
+    let set = r#"{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}"#;
+    keys.or(Jwt::new("issuer", "audience", Family::Ed, Jwks::fixed(set)).expect("a key"))
+}
+
+#[test]
+fn auth_in_front_of_http() {
+    fn good<S>(service: S)
+    where
+        S: tower::Service<http::Request<String>, Future: Send> + Clone + Debug + Send + Sync,
+    {
+        drop(service);
+    }
+    let behind = tower::service_fn(|_: http::Request<String>| {
+        std::future::ready(Ok::<_, std::convert::Infallible>(http::Response::new(())))
+    });
+    good(HttpAuthLayer::new(verifier()).layer(behind));
 }
 
 fn by_session(scope: &Scope) -> String {

@@ -9,6 +9,7 @@ use portcullis::{
     conformance::{AnyLayer, LayerOptions, pair, suite},
 };
 use portcullis_layers::{
+    auth::{AuthError, AuthLayer, Credentials, Identity, Verifier, verify_fn},
     budget::{BudgetLayer, Limits, MemoryLedger, Meter},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
@@ -108,6 +109,7 @@ table! {
     metrics: WATCHES, MetricsLayer::new();
     receipt: WATCHES, receipts();
     timeout: WATCHES.ends_turns(), clocks();
+    auth: WATCHES, pair(presents_a_key(), AuthLayer::new(key_check()).authorize_with(slowly));
     concurrency: WATCHES,
         ConcurrencyLayer::keyed(1, |scope: &Scope| scope.session().to_owned()).overall(2);
     shedding: WATCHES.ends_turns(), ConcurrencyLayer::new(1).shed();
@@ -124,6 +126,27 @@ table! {
     // What it holds back, the agent runs past: not here, see `stock_that_holds_back`.
     stock: WATCHES.ends_turns().invokes_again(), towers().raise(RaiseLayer::new().hold_back(0));
     optional: WATCHES.ends_turns(), OptionalLayer::new(Some(clocks()));
+}
+
+/// What an edge does: it puts what came with the request into the scope.
+fn presents_a_key() -> TurnLayer<fn(&mut Scope, &mut Prompt)> {
+    TurnLayer::new(|scope, _| {
+        scope.extensions_mut().insert(Credentials::bearer("key"));
+    })
+}
+
+fn key_check() -> impl Verifier<Verify: Send> + Clone + Send + Sync + std::fmt::Debug {
+    verify_fn(async |presented: Credentials| {
+        tokio::task::yield_now().await;
+        assert_eq!(presented.secret(), "key");
+        let who = portcullis::Principal::new("service", "test", "probe");
+        Ok(Identity::new(who))
+    })
+}
+
+async fn slowly(_: Identity, _: Scope, _: Prompt) -> Result<(), AuthError> {
+    tokio::task::yield_now().await;
+    Ok(())
 }
 
 type TowersLayers = Stack<tower::retry::RetryLayer<OnceMore>, tower::timeout::TimeoutLayer>;
@@ -184,6 +207,12 @@ async fn each_of_them_acts() {
                 let before = RECEIPTS.get();
                 events(&over(vec![say("a"), done()])).await;
                 RECEIPTS.get() == before + 1
+            }
+            "auth" => {
+                let actor = actor([done()]);
+                events(&layer().layer(actor.clone())).await;
+                let scope = actor.seen.last_scope();
+                scope.principal().is_some() && scope.extensions().get::<Credentials>().is_none()
             }
             "timeout" | "optional" => types(&events(&over(vec![Do::Hang])).await) == "failed",
             "concurrency" | "shedding" => {
