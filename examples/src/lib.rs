@@ -2,6 +2,8 @@
 
 mod echo;
 mod listen;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 
 pub use self::{
     echo::{card, echo_server},
