@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::event::{Usage, UsageTally};
+use crate::event::{Failure, Usage, UsageTally};
 
 /// What the layers of one turn share. Clones write to the same record.
 #[derive(Clone, Debug, Default)]
@@ -12,9 +12,14 @@ pub struct TurnRecord(Arc<Mutex<TurnSummary>>);
 pub struct TurnSummary {
     /// How often a layer invoked the agent below it, where a layer does that.
     pub attempts: u32,
+    /// Why attempts were given up, in their order; see [`TurnRecord::give_up`].
+    pub given_up: Vec<Failure>,
     /// What the calls consumed.
     pub usage: UsageTally,
 }
+
+/// How many reasons a record keeps.
+const REASONS: usize = 16;
 
 impl TurnRecord {
     /// An empty record.
@@ -32,6 +37,19 @@ impl TurnRecord {
     /// Adds to the usage.
     pub fn add_usage(&self, usage: &Usage) {
         self.with(|turn| turn.usage.record(usage));
+    }
+
+    /// Keeps why an attempt was given up and another one begins. Of more than sixteen, the
+    /// first fifteen and the last are kept.
+    pub fn give_up(&self, failure: Failure) {
+        let replaced = self.with(|turn| {
+            let full = turn.given_up.len() >= REASONS;
+            let replaced = if full { turn.given_up.pop() } else { None };
+            turn.given_up.push(failure);
+            replaced
+        });
+        // Its source is somebody's: not dropped under the lock.
+        drop(replaced);
     }
 
     /// The record as it stands.
