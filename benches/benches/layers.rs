@@ -21,10 +21,12 @@ use portcullis::{
 };
 use portcullis_layers::{
     auth::AuthLayer,
+    breaker::BreakerLayer,
     budget::{BudgetLayer, Limits, MemoryLedger, Meter},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
+    fallback::FallbackLayer,
     metrics::MetricsLayer,
     passthrough::PassthroughLayer,
     receipt::{Receipt, ReceiptLayer},
@@ -248,6 +250,9 @@ fn shipped(c: &mut Criterion) {
     measure(c, "shipped", "concurrency", ConcurrencyLayer::new(64));
     measure(c, "shipped", "budget", budget);
     measure(c, "shipped", "retry", RetryLayer::new(2));
+    let other = Source { events: 0 };
+    measure(c, "shipped", "fallback", FallbackLayer::new("other", other));
+    measure(c, "shipped", "breaker", BreakerLayer::default());
     measure(
         c,
         "shipped",

@@ -3,6 +3,8 @@ use tower_layer::Stack;
 
 #[cfg(feature = "auth")]
 use crate::auth::AuthLayer;
+#[cfg(feature = "breaker")]
+use crate::breaker::BreakerLayer;
 #[cfg(feature = "budget")]
 use crate::budget::BudgetLayer;
 #[cfg(feature = "catch")]
@@ -11,6 +13,8 @@ use crate::catch::CatchLayer;
 use crate::concurrency::ConcurrencyLayer;
 #[cfg(feature = "conform")]
 use crate::conform::ConformLayer;
+#[cfg(feature = "fallback")]
+use crate::fallback::FallbackLayer;
 #[cfg(feature = "metrics")]
 use crate::metrics::MetricsLayer;
 #[cfg(feature = "optional")]
@@ -91,6 +95,18 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
     #[cfg(feature = "retry")]
     fn retries(self, retries: u32) -> ServiceBuilder<Stack<RetryLayer, L>> {
         self.add(RetryLayer::new(retries))
+    }
+
+    /// Asks another agent if this one fails: [`fallback`](crate::fallback).
+    #[cfg(feature = "fallback")]
+    fn fallback<B>(self, fallback: FallbackLayer<B>) -> ServiceBuilder<Stack<FallbackLayer<B>, L>> {
+        self.add(fallback)
+    }
+
+    /// Leaves an agent alone that fails: [`breaker`](crate::breaker).
+    #[cfg(feature = "breaker")]
+    fn breaker<K>(self, breaker: BreakerLayer<K>) -> ServiceBuilder<Stack<BreakerLayer<K>, L>> {
+        self.add(breaker)
     }
 
     /// Makes the agent keep to the contract: [`conform`](crate::conform).

@@ -23,6 +23,7 @@
 //! ╰─┴─┴─┴─┴─┴─┴─┴──────────────────────────┴─┴─┴─┴─┴─┴─┴─╯
 //! ```
 //!
+//! [`fallback`] goes around [`retry`], and [`breaker`] below it.
 //! [`stock`] holds a stack of tower's own layers and goes anywhere among these, as does
 //! [`passthrough`] around somebody else's layer, and [`optional`] around one that a
 //! configuration switches on. [`metrics`] and [`receipt`] stand beside [`trace`].
@@ -89,6 +90,8 @@ assert_eq!(answer.text, "hello");
 //! | `concurrency` | `Policy` | how many turns run at once |
 //! | `budget` | `Policy` | what turns consume |
 //! | `retry` | `Script` | another try after a failure |
+//! | `fallback` | `Script` | another agent after a failure |
+//! | `breaker` | `Policy` | an agent that fails is left alone for a while |
 //! | `passthrough` | by hand | unknown events go around a layer |
 //! | `optional` | | a layer that is there or is not |
 //! | `balance` | by hand | one agent made of many: load counts to the end of each turn |
@@ -105,14 +108,20 @@ struct WriteALayer;
 pub mod auth;
 #[cfg(feature = "balance")]
 pub mod balance;
+#[cfg(feature = "breaker")]
+pub mod breaker;
 #[cfg(feature = "budget")]
 pub mod budget;
 #[cfg(feature = "catch")]
 pub mod catch;
+#[cfg(any(feature = "retry", feature = "fallback", feature = "breaker"))]
+mod commit;
 #[cfg(feature = "concurrency")]
 pub mod concurrency;
 #[cfg(feature = "conform")]
 pub mod conform;
+#[cfg(feature = "fallback")]
+pub mod fallback;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(feature = "optional")]

@@ -11,10 +11,12 @@ use futures_core::Stream;
 use portcullis::{Agent, AgentEvent, AgentExt, Principal, Prompt, Scope, TurnLayer, from_fn};
 use portcullis_layers::{
     auth::{self, AuthLayer},
+    breaker::BreakerLayer,
     budget::{BudgetLayer, Limits, MemoryLedger, Meter},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
+    fallback::FallbackLayer,
     metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
@@ -127,6 +129,8 @@ allocates_nothing! {
     budget: BudgetLayer::per_session(MemoryLedger::new(), Limits::of(Meter::Tokens, 99_999))
         .and_per_turn(Limits::of(Meter::ToolCalls, 5));
     retry: RetryLayer::new(3);
+    fallback: FallbackLayer::new("other", Prepared(Vec::new()));
+    breaker: BreakerLayer::default();
     passthrough: PassthroughLayer::new(Identity::new());
     stock: StockLayer::new(Identity::new());
     optional: OptionalLayer::new(Some(CatchLayer::new()));

@@ -2,13 +2,15 @@
 
 use std::{fmt::Debug, time::Duration};
 
-use portcullis::{Agent, BoxAgent, Scope};
+use portcullis::{Agent, BoxAgent, Scope, agent_fn};
 use portcullis_layers::{
     auth::{ApiKeys, AuthLayer, Family, HttpAuthLayer, Jwks, Jwt, NewApiKey, Verifier},
+    breaker::{BreakerLayer, Settings},
     budget::{BudgetLayer, Limits, MemoryLedger, Meter},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
+    fallback::FallbackLayer,
     metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
@@ -54,6 +56,10 @@ fn layers_services_and_streams() {
         Limits::of(Meter::Tokens, 1),
     ));
     layer(RetryLayer::new(1));
+    layer(BreakerLayer::default());
+    layer(BreakerLayer::keyed(Settings::new(), by_session).unwrap());
+    let other = agent_fn(async |_, _: portcullis::Prompt, _| Ok(()));
+    layer(FallbackLayer::new("other", BoxAgent::new(other)));
     layer(PassthroughLayer::new(Identity::new()));
     layer(StockLayer::new(Identity::new()));
     layer(OptionalLayer::new(Some(CatchLayer::new())));

@@ -6,14 +6,16 @@ mod support;
 use futures_util::{FutureExt, StreamExt};
 use portcullis::{
     AgentEvent, AgentExt, Flow, Outbox, Prompt, Scope, Turn, TurnLayer,
-    conformance::{AnyLayer, LayerOptions, pair, suite},
+    conformance::{AnyLayer, Check, LayerOptions, pair, suite},
 };
 use portcullis_layers::{
     auth::{AuthError, AuthLayer, Credentials, Identity, Verifier, verify_fn},
+    breaker::{BreakerLayer, Settings},
     budget::{BudgetLayer, Limits, MemoryLedger, Meter},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
+    fallback::FallbackLayer,
     metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
@@ -121,6 +123,10 @@ table! {
             Limits::of(Meter::Tokens, 5).and(Meter::ToolCalls, 2),
         );
     retry: WATCHES.inserts_events().invokes_again(), RetryLayer::new(2);
+    // Falls back to one who says less than the first.
+    fallback: WATCHES.inserts_events().invokes_again(),
+        FallbackLayer::new("other", actor([fail("busy as well", true)]));
+    breaker: WATCHES.ends_turns(), quick_breaker();
     passthrough: WATCHES,
         PassthroughLayer::new(TurnLayer::new(|_: &mut Scope, _: &mut Prompt| KnowsTheCore));
     // What it holds back, the agent runs past: not here, see `stock_that_holds_back`.
@@ -173,6 +179,25 @@ thread_local! {
 /// A sink that is the same for all, so that each layer of a pair has its own type.
 fn receipts() -> ReceiptLayer<fn(Receipt)> {
     ReceiptLayer::new(|_| RECEIPTS.set(RECEIPTS.get() + 1))
+}
+
+/// With a buffer, `retry` breaks two promises on purpose, and no other: the agent runs past what
+/// is held back, and what a run has said that was given up does not come.
+#[tokio::test(start_paused = true)]
+async fn retry_that_holds_back() {
+    let options = WATCHES.inserts_events().invokes_again().edits_events();
+    let report = suite::layer(|| RetryLayer::new(2).buffered(1 << 16), options).await;
+    let broken = [Check::PassesUnknown, Check::NothingAhead];
+    assert_eq!(report.failed(), broken.into(), "{report}");
+}
+
+/// Opens at the first failure, for a moment.
+fn quick_breaker() -> BreakerLayer<String> {
+    let settings = Settings::new()
+        .window(1, secs(60))
+        .at_least(1)
+        .open_for(secs(1));
+    BreakerLayer::keyed(settings, |scope| scope.session().to_owned()).expect("it makes sense")
 }
 
 fn clocks() -> TimeoutLayer {
@@ -236,6 +261,15 @@ async fn each_of_them_acts() {
             }
             "retry" => {
                 types(&events(&over(vec![fail("busy", true)])).await) == "retrying retrying failed"
+            }
+            "fallback" => {
+                types(&events(&over(vec![fail("busy", true)])).await) == "retrying failed"
+            }
+            "breaker" => {
+                let actor = actor(vec![fail("busy", true)]);
+                let agent = layer().layer(actor.clone());
+                events(&agent).await;
+                types(&events(&agent).await) == "failed" && actor.seen.calls() == 1
             }
             "stock" => {
                 let actor = actor(vec![fail("busy", true)]);

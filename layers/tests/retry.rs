@@ -5,11 +5,13 @@ mod support;
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
-use portcullis::{AgentEvent, AgentExt, Failure, FailureCode, Prompt, Scope};
+use portcullis::{
+    AgentEvent, AgentExt, Extension, Failure, FailureCode, Prompt, Scope, views::Context,
+};
 use portcullis_layers::{
     budget::{Account, BudgetLayer, Limits, MemoryLedger, Meter},
     conform::ConformLayer,
-    retry::{Backoff, RetryLayer},
+    retry::{Backoff, Jitter, RetryLayer},
     timeout::TimeoutLayer,
     trace::TraceLayer,
 };
@@ -81,6 +83,119 @@ async fn never_after_something_was_shown() {
         assert!(failure(&answer).is_retryable());
         assert_eq!(engine.seen.calls(), 1);
     }
+}
+
+/// What speaks about the run is no output; and what is output can be said.
+#[tokio::test(start_paused = true)]
+async fn what_is_visible_can_be_said() {
+    let context = || Do::Say(Extension::from(Context::new(1_u64, 2_u64)).into());
+    let engine = actor([context(), busy()]).then([say("a"), done()]);
+    let answer = events(&RetryLayer::new(1).layer(engine)).await;
+    assert_eq!(types(&answer), "context retrying text completed");
+    let part = [Do::Say(unknown("com.example.queued")), busy()];
+    let engine = actor(part.clone()).then([say("a"), done()]);
+    let layer = RetryLayer::new(1)
+        .visible(|event| event.is_visible() && event.type_name() != "com.example.queued");
+    let answer = events(&layer.layer(engine)).await;
+    assert_eq!(types(&answer), "com.example.queued retrying text completed");
+    let stricter = RetryLayer::new(1).visible(|_| true);
+    let engine = actor([used("call", 1, 1), busy()]);
+    assert_eq!(
+        types(&events(&stricter.layer(engine)).await),
+        "usage failed"
+    );
+}
+
+/// Where nothing was shown yet, a failure after output can be tried again too.
+#[tokio::test(start_paused = true)]
+async fn holds_back_for_callers_who_wait() {
+    let flaky = || {
+        actor([say("Hel"), used("call", 1, 0), tool("t"), busy()]).then([
+            say("Hello"),
+            used("call", 2, 0),
+            Do::Wait(secs(1)),
+            done(),
+        ])
+    };
+    let layer = RetryLayer::new(1).buffered(1 << 16);
+    let answer = events(&layer.layer(flaky())).await;
+    assert_eq!(types(&answer), "usage retrying usage text completed");
+    assert_eq!(answer[3], AgentEvent::text("Hello"));
+    // The engine is gone before the caller reads what was held back.
+    let engine = flaky();
+    let agent = layer.layer(engine.clone());
+    let mut turn = Box::pin(ask(&agent));
+    while turn.next().await.unwrap().type_name() != "text" {}
+    assert_eq!(engine.seen.alive(), 0);
+    // Without a retry left everything is shown, as it came.
+    let engine = actor([say("a"), say("b"), fail("no", false)]);
+    let answer = events(&layer.layer(engine)).await;
+    assert_eq!(types(&answer), "text text failed");
+    let engine = actor([say("a")]);
+    let answer = events(&layer.layer(engine)).await;
+    assert_eq!(types(&answer), "retrying text");
+    assert_drops(everything(), |actor| layer.layer(actor), || true).await;
+}
+
+/// What is held back is bounded, and what does not fit is the commit point.
+#[tokio::test(start_paused = true)]
+async fn holds_back_so_much_only() {
+    let event = size_of::<AgentEvent>();
+    let part = || [say("1234"), say("5678"), busy()];
+    for (bytes, expected) in [
+        (2 * (event + 4), "retrying text completed"),
+        (2 * (event + 4) - 1, "text text failed"),
+        (event + 4, "text text failed"),
+        (0, "text text failed"),
+    ] {
+        let engine = actor(part()).then([say("a"), done()]);
+        let agent = RetryLayer::new(1).buffered(bytes).layer(engine);
+        assert_eq!(types(&events(&agent).await), expected, "{bytes}");
+    }
+    // A second run has the whole room again.
+    let engine = actor(part()).then(part()).then([say("a"), done()]);
+    let agent = RetryLayer::new(2).buffered(2 * (event + 4)).layer(engine);
+    let answer = events(&agent).await;
+    assert_eq!(types(&answer), "retrying retrying text completed");
+    // Events that are no text count as well.
+    let big = portcullis::Json::encode(&"x".repeat(1_000)).unwrap();
+    let engine = actor([Do::Say(AgentEvent::tool_started("t", "look", big)), busy()]);
+    let agent = RetryLayer::new(2).buffered(1_000).layer(engine);
+    assert_eq!(types(&events(&agent).await), "tool_started failed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn gives_up_after_so_long() {
+    let slow = || {
+        let slow = Failure::new("busy").retryable(true).retry_after(secs(10));
+        actor([Do::Wait(secs(5)), Do::Say(slow.into())])
+    };
+    // Tries begin after 0, 15 and 30 seconds, and a bit.
+    for (most, calls) in [(14, 1), (16, 2), (29, 2), (32, 3)] {
+        let engine = slow();
+        let tiny = Backoff::new(Duration::from_millis(1), Duration::from_millis(1)).unwrap();
+        let layer = RetryLayer::new(9).backoff(tiny).max_elapsed(secs(most));
+        events(&layer.layer(engine.clone())).await;
+        assert_eq!(engine.seen.calls(), calls, "{most}");
+    }
+}
+
+/// What a caller reads of a failure on the way is not longer and not more internal than what it
+/// reads at the end.
+#[tokio::test(start_paused = true)]
+async fn reasons_leak_nothing() {
+    let secret = Failure::with_code(FailureCode::INTERNAL, "password=1234").retryable(true);
+    let long = Failure::new("\u{e4}".repeat(10_000)).retryable(true);
+    let engine = actor([Do::Say(secret.into())]).then([Do::Say(long.into())]);
+    let answer = events(&RetryLayer::new(2).layer(engine)).await;
+    let reasons: Vec<_> = answer
+        .iter()
+        .filter_map(|event| match event {
+            AgentEvent::Retrying(retrying) => Some(retrying.reason()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(reasons, ["internal error", &"\u{e4}".repeat(256)]);
 }
 
 /// O-B04: a table of what is tried again, by the failure's own word.
@@ -288,6 +403,39 @@ async fn the_record_has_the_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_record_has_the_reasons() {
+    let flaky = actor([fail("one", true)])
+        .then([fail("two", true)])
+        .then([]);
+    let flaky = flaky.then([say("a"), done()]);
+    events(&RetryLayer::new(3).layer(flaky.clone())).await;
+    let turn = flaky.seen.last_scope().record().summary();
+    let reasons: Vec<_> = turn.given_up.iter().map(Failure::details).collect();
+    assert_eq!((turn.attempts, reasons), (4, vec!["one", "two"]));
+    // The record is bounded: the first ones and the last one.
+    let record = portcullis::TurnRecord::new();
+    (0..100).for_each(|n| record.give_up(Failure::new(n.to_string())));
+    let kept = record.summary().given_up;
+    assert_eq!(kept.len(), 16);
+    assert_eq!(
+        (kept[0].details(), kept[14].details(), kept[15].details()),
+        ("0", "14", "99")
+    );
+}
+
+/// A retry of the turn that the allowance did not let through is there for another layer.
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_was_not_made_is_not_spent() {
+    let dead = actor([busy()]);
+    let agent = ServiceBuilder::new()
+        .layer(RetryLayer::new(1))
+        .layer(RetryLayer::new(1).allowance(0, 0))
+        .service(dead.clone());
+    assert_eq!(types(&events(&agent).await), "retrying failed");
+    assert_eq!(dead.seen.calls(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_failed_run_is_gone_before_the_wait() {
     let flaky = actor([busy()]).then([Do::Hang]);
     let agent = RetryLayer::new(2).layer(flaky.clone());
@@ -315,10 +463,12 @@ proptest::proptest! {
     fn backoff_saturates(
         first in 1_u64.., most in proptest::prelude::any::<u64>(), attempt in proptest::prelude::any::<u32>(),
         factor in 1.0..f64::MAX, random in proptest::prelude::any::<f64>(),
+        equal in proptest::prelude::any::<bool>(),
     ) {
         let (first, most) = (Duration::from_nanos(first), Duration::new(most, 0));
         if let Ok(backoff) = Backoff::new(first, most) {
-            let backoff = backoff.factor(factor).unwrap();
+            let jitter = if equal { Jitter::Equal } else { Jitter::Full };
+            let backoff = backoff.factor(factor).unwrap().jitter(jitter);
             proptest::prop_assert!(backoff.bound(attempt) <= most);
             proptest::prop_assert!(backoff.delay(attempt, random) <= backoff.bound(attempt));
         }
@@ -331,6 +481,9 @@ fn backoff_grows() {
     let bounds = [2, 3, 4, 5, 6, 64, u32::MAX].map(|attempt| backoff.bound(attempt).as_millis());
     assert_eq!(bounds, [100, 200, 400, 800, 1000, 1000, 1000]);
     assert_eq!(backoff.delay(2, 0.5), Duration::from_millis(50));
+    let equal = backoff.jitter(Jitter::Equal);
+    let delays = [0.0, 0.5, 1.0].map(|random| equal.delay(3, random).as_millis());
+    assert_eq!(delays, [100, 150, 200], "never less than half");
     let longest = Backoff::new(Duration::MAX, Duration::MAX).unwrap();
     assert_eq!(longest.factor(1e300).unwrap().bound(64), Duration::MAX);
 }

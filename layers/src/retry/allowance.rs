@@ -59,4 +59,9 @@ impl Shared {
             })
             .is_ok()
     }
+
+    /// Gives one back that was not made.
+    pub(super) fn give_back(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }

@@ -1,13 +1,25 @@
 use std::{error::Error, fmt, time::Duration};
 
 /// How long to wait before another try: a random time up to a bound that grows with
-/// every try ("full jitter"), so that callers who failed together do not come back
-/// together.
+/// every try, so that callers who failed together do not come back together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backoff {
     first: Duration,
     most: Duration,
     factor: f64,
+    jitter: Jitter,
+}
+
+/// From where on the wait is random.
+#[expect(clippy::exhaustive_enums, reason = "from nothing or from the middle")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Jitter {
+    /// Between nothing and the bound: callers are spread most, and the shortest wait is
+    /// none.
+    #[default]
+    Full,
+    /// Between half of the bound and the bound: there is always a wait.
+    Equal,
 }
 
 impl Backoff {
@@ -28,7 +40,15 @@ impl Backoff {
             first,
             most,
             factor: 2.0,
+            jitter: Jitter::default(),
         })
+    }
+
+    /// From where on the wait is random. The default is [`Jitter::Full`].
+    #[must_use]
+    pub const fn jitter(mut self, jitter: Jitter) -> Self {
+        self.jitter = jitter;
+        self
     }
 
     /// By what the bound grows, instead of two.
@@ -62,6 +82,10 @@ impl Backoff {
         } else {
             random.clamp(0.0, 1.0)
         };
+        let share = match self.jitter {
+            Jitter::Full => share,
+            Jitter::Equal => 0.5 + share / 2.0,
+        };
         Duration::try_from_secs_f64(bound.as_secs_f64() * share).map_or(bound, |d| d.min(bound))
     }
 }
@@ -73,6 +97,7 @@ impl Default for Backoff {
             first: Duration::from_millis(250),
             most: Duration::from_secs(10),
             factor: 2.0,
+            jitter: Jitter::default(),
         }
     }
 }

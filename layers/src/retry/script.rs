@@ -1,21 +1,10 @@
-use std::{future::poll_fn, pin::Pin, time::Duration};
+use std::time::Duration;
 
-use futures_core::Stream;
-use portcullis::{
-    Agent, AgentEvent, Emitter, Failure, Finish, Next, Prompt, Retrying, Run, Scope, Script,
-};
-use tokio::time::{Instant, sleep};
+use portcullis::{Agent, Emitter, Failure, Finish, Next, Prompt, Retrying, Scope, Script};
+use tokio::time::{Instant, sleep_until};
 
 use super::{RetryLayer, allowance::Shared};
-
-/// What a run came to before anybody saw anything of it.
-enum Attempt<S: Agent> {
-    /// The turn goes on or is over; there is nothing to try again.
-    Over(Finish<S>),
-    Failed(Failure),
-    /// The stream just ended.
-    Bare(Run<S>),
-}
+use crate::commit::{Attempt, Held, count_another, count_first, read, reason};
 
 impl<S> Script<S> for RetryLayer
 where
@@ -28,88 +17,99 @@ where
         mut next: Next<S>,
         out: Emitter,
     ) -> Result<Finish<S>, Failure> {
+        let begun = Instant::now();
         let shared = match scope.extensions().get::<Shared>() {
             Some(shared) => shared.clone(),
             None => {
                 let shared = Shared::new(self.retries);
                 scope.extensions_mut().insert(shared.clone());
-                scope.record().with(|turn| turn.attempts += 1);
                 shared
             }
         };
+        count_first(&mut scope);
         self.allowance.pay_in();
+        let mut held = self.buffer.map(Held::new);
         for attempt in 1.. {
             let run = next.invoke(scope.clone(), prompt.clone());
-            let (failure, bare) = match up_to_commit(run, &out).await {
-                Attempt::Over(finish) => return Ok(finish),
-                Attempt::Failed(failure) => (Some(failure), None),
-                Attempt::Bare(run) => (None, Some(run)),
+            let end = match read(run, &out, &self.visible, held.as_mut()).await {
+                Attempt::Shown(rest) => return Ok(rest.into()),
+                Attempt::Completed(completed) => return Ok(completed.into()),
+                end => end,
             };
-            let worth_it = failure.as_ref().is_none_or(self.classify);
-            let delay = worth_it
-                .then(|| self.delay(attempt, failure.as_ref(), &scope))
-                .flatten();
-            let delay = delay.filter(|_| shared.take() && self.allowance.take());
-            match (delay, failure, bare) {
-                (Some(delay), failure, _) => {
-                    scope.record().with(|turn| turn.attempts += 1);
-                    let reason = failure
-                        .as_ref()
-                        .map_or("the agent ended without saying how", Failure::details);
-                    let most = self.retries.saturating_add(1);
-                    let retrying = Retrying::new(attempt.saturating_add(1), most, delay, reason);
-                    out.emit(retrying).await;
-                    sleep(delay).await;
+            let failure = end.failure();
+            let worth_it = failure.is_none_or(|failure| self.classify.ask(failure));
+            let wait = worth_it
+                .then(|| self.wait(attempt, failure, begun, &scope))
+                .flatten()
+                .filter(|_| self.take(&shared));
+            let Some((delay, until)) = wait else {
+                if let Some(held) = &mut held {
+                    held.show(&out).await;
                 }
-                (None, Some(failure), _) => return Err(failure),
-                // As it came: to repair it is not for this layer.
-                (None, None, Some(run)) => return Ok(run.into()),
-                (None, None, None) => unreachable!("a run fails or ends bare"),
+                return match end {
+                    Attempt::Failed(failure) => Err(failure),
+                    Attempt::Completed(completed) => Ok(completed.into()),
+                    // As it came: to repair a bare end is not for this layer.
+                    Attempt::Bare(run) | Attempt::Shown(run) => Ok(run.into()),
+                };
+            };
+            if let Some(held) = &mut held {
+                held.clear();
             }
+            count_another(&scope, failure);
+            let most = self.retries.saturating_add(1);
+            let coming = attempt.saturating_add(1);
+            let announced = Retrying::new(coming, most, delay, reason(failure));
+            // Gone before the wait, and what came of it.
+            drop(end);
+            out.emit(announced).await;
+            sleep_until(until).await;
         }
         unreachable!("there are fewer attempts than numbers")
     }
 }
 
 impl RetryLayer {
-    /// How long to wait after this attempt; `None` if there is no use in another.
-    fn delay(&self, attempt: u32, failure: Option<&Failure>, scope: &Scope) -> Option<Duration> {
+    /// Takes a retry of the turn and one of the layer, or none.
+    fn take(&self, shared: &Shared) -> bool {
+        if !shared.take() {
+            return false;
+        }
+        let allowed = self.allowance.take();
+        if !allowed {
+            shared.give_back();
+        }
+        allowed
+    }
+
+    /// How long to wait after this attempt, and until when; `None` if there is no use in
+    /// another.
+    fn wait(
+        &self,
+        attempt: u32,
+        failure: Option<&Failure>,
+        begun: Instant,
+        scope: &Scope,
+    ) -> Option<(Duration, Instant)> {
         if attempt > self.retries {
             return None;
         }
-        let delay = self
-            .backoff
-            .delay(attempt.saturating_add(1), fastrand::f64());
         let hint = failure.and_then(Failure::after).unwrap_or_default();
         if hint > self.longest_hint {
             return None;
         }
-        let delay = delay.max(hint);
-        let begins = Instant::now().checked_add(delay)?;
+        let random = self
+            .backoff
+            .delay(attempt.saturating_add(1), fastrand::f64());
+        // Both: who was given the same hint would come back together.
+        let delay = hint.saturating_add(random);
+        let until = Instant::now().checked_add(delay)?;
         let too_late = scope
             .deadline()
-            .is_some_and(|deadline| begins >= Instant::from_std(deadline));
-        (!too_late).then_some(delay)
-    }
-}
-
-/// Forwards what is not visible; stops at the commit point, behind which nothing may be
-/// tried again.
-async fn up_to_commit<S: Agent>(mut run: Run<S>, out: &Emitter) -> Attempt<S> {
-    loop {
-        match poll_fn(|cx| Pin::new(&mut run).poll_next(cx)).await {
-            None => return Attempt::Bare(run),
-            Some(AgentEvent::Completed(completed)) => {
-                return Attempt::Over(Finish::Completed(completed));
-            }
-            Some(AgentEvent::Failed(failure)) => return Attempt::Failed(failure),
-            Some(event) => {
-                let committed = event.is_visible();
-                out.emit(event).await;
-                if committed {
-                    return Attempt::Over(Finish::HandOver(run));
-                }
-            }
-        }
+            .is_some_and(|deadline| until >= Instant::from_std(deadline));
+        let too_long = self
+            .max_elapsed
+            .is_some_and(|most| until.duration_since(begun) > most);
+        (!too_late && !too_long).then_some((delay, until))
     }
 }
