@@ -2,6 +2,8 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use crate::log::LogForm;
+
 /// Puts an agent behind the gate, or calls one.
 #[derive(Debug, Parser)]
 #[command(name = "portcullis", version, about, long_about = None, after_help = EXIT_CODES)]
@@ -88,6 +90,9 @@ pub(crate) struct ServeArgs {
     /// How many tools a turn may call.
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub(crate) turn_tools: u64,
+    /// How the log on standard error is written: a short line each, or a JSON object a line.
+    #[arg(long, value_name = "text|json", default_value = "text")]
+    pub(crate) log: LogForm,
     /// Tell callers what a failing program of `exec` wrote to its standard error.
     #[arg(long)]
     pub(crate) show_stderr: bool,

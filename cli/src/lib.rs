@@ -8,6 +8,7 @@ mod demo;
 pub mod desk;
 pub mod exec;
 mod gate;
+mod log;
 mod program;
 mod serve;
 mod stop;

@@ -14,7 +14,6 @@ use portcullis_layers::{
 use portcullis_net::Tls;
 use portcullis_sqlite::{Database, SqliteSessions};
 use tower::ServiceBuilder;
-use tracing_subscriber::EnvFilter;
 
 use crate::{
     args::{Engine, ServeArgs},
@@ -22,17 +21,14 @@ use crate::{
     desk::Desk,
     exec::Exec,
     gate::{About, Gate, Store},
+    log,
     program::itself,
     stop::Stop,
 };
 
 /// Serves an agent until the program is asked to stop.
 pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt()
-        .with_writer(io::stderr)
-        .with_env_filter(filter)
-        .init();
+    log::start(args.log);
     let database = Store::from_flag(&args.store).open()?;
     let (engine, mut about) = engine(&args, database.as_ref())?;
     about.url.clone_from(&args.public_url);

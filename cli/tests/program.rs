@@ -44,11 +44,15 @@ struct Served {
 
 impl Served {
     fn start(arguments: &[&str]) -> Self {
+        Self::start_with(arguments, Stdio::null())
+    }
+
+    fn start_with(arguments: &[&str], errors: Stdio) -> Self {
         let mut child = portcullis()
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(arguments)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(errors)
             .spawn()
             .expect("the program starts");
         let mut first = String::new();
@@ -444,4 +448,58 @@ fn tls_from_end_to_end() {
     assert_eq!(failed.status.code(), Some(4));
     let said = text(&failed.stderr);
     assert!(said.contains("no certificate in"), "{said}");
+}
+
+/// What a server writes to standard error during one turn.
+fn log_of_a_turn(log: &str) -> Vec<String> {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("log");
+    let errors = fs::File::create(&file).expect("a file");
+    let arguments = ["--engine", "desk", "--log", log];
+    let served = Served::start_with(&arguments, errors.into());
+    assert!(served.call(&["what is 1+1?"]).status.success());
+    // The line is written when the turn ends, which the caller may hear of before.
+    for _ in 0..200 {
+        let text = fs::read_to_string(&file).expect("it can be read");
+        if text.contains("turn ended") && text.ends_with('\n') {
+            return text.lines().map(str::to_owned).collect();
+        }
+        thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("no turn is logged");
+}
+
+#[test]
+fn a_turn_is_one_short_line_for_people() {
+    let lines = log_of_a_turn("text");
+    let turns: Vec<_> = lines
+        .iter()
+        .filter(|line| line.contains("turn ended"))
+        .collect();
+    let [turn] = turns[..] else {
+        panic!("{lines:#?}");
+    };
+    assert!(
+        turn.contains(" INFO turn ended outcome=completed events="),
+        "{turn}"
+    );
+    assert!(turn.contains(" session="), "{turn}");
+    assert!(!turn.contains("gen_ai") && turn.len() < 160, "{turn}");
+}
+
+#[test]
+fn a_turn_is_one_object_for_programs() {
+    let lines = log_of_a_turn("json");
+    let lines: Vec<serde_json::Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect();
+    let mut turns = lines
+        .iter()
+        .filter(|line| line["fields"]["message"] == "turn ended");
+    let turn = turns.next().expect("one");
+    assert!(turns.next().is_none());
+    assert_eq!(turn["fields"]["outcome"], "completed");
+    assert_eq!(turn["span"]["gen_ai.operation.name"], "invoke_agent");
+    assert!(turn["span"]["gen_ai.conversation.id"].is_string());
 }
