@@ -1,6 +1,5 @@
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
-use futures_util::FutureExt;
 use portcullis::BoxAgent;
 use portcullis_a2a::{
     binding::JsonRpc,
@@ -11,9 +10,8 @@ use portcullis_a2a::{
 use portcullis_net::Tls;
 use portcullis_sqlite::{Database, SqliteLog};
 use tokio::net::TcpListener;
-use tower::Layer;
 
-use crate::{complaint::Complaint, guard::Guard, stop::Stop};
+use crate::{complaint::Complaint, stop::Stop};
 
 /// How long turns and connections may take to end after the program was asked to stop.
 /// Whoever waits for the process, a terminal or a supervisor, waits so long (O-D04).
@@ -51,7 +49,6 @@ pub(crate) struct Gate {
     listener: TcpListener,
     address: SocketAddr,
     tls: Option<Tls>,
-    guard: Option<Guard>,
     server: Server,
 }
 
@@ -63,8 +60,6 @@ pub(crate) struct About {
     pub(crate) examples: Vec<&'static str>,
     /// Where callers reach it, if not at the address that it listens on.
     pub(crate) url: Option<String>,
-    /// Who is let in; without it everybody is.
-    pub(crate) guard: Option<Guard>,
 }
 
 impl Gate {
@@ -87,10 +82,6 @@ impl Gate {
             .url
             .clone()
             .unwrap_or_else(|| url(address, tls.as_ref()));
-        let guard = about.guard.clone();
-        if guard.is_some() && tls.is_none() && !address.ip().is_loopback() {
-            tracing::warn!("keys come in the clear: put TLS in front, or serve it with --tls-cert");
-        }
         let mut builder = Server::agent_builder(agent, card(&url, about));
         if let Some(database) = database {
             let log = SqliteLog::new(database, Retention::default(), Limits::default())
@@ -106,7 +97,6 @@ impl Gate {
             listener,
             address,
             tls,
-            guard,
             server,
         })
     }
@@ -123,14 +113,11 @@ impl Gate {
         if let Some(tls) = self.tls {
             http = http.tls(tls);
         }
-        let binding = JsonRpc::new(self.server.clone());
-        let http = match self.guard {
-            None => http.serve(self.listener, binding, stop.asked()).boxed(),
-            Some(guard) => {
-                let guarded = guard.layer().layer(binding);
-                http.serve(self.listener, guarded, stop.asked()).boxed()
-            }
-        };
+        let http = http.serve(
+            self.listener,
+            JsonRpc::new(self.server.clone()),
+            stop.asked(),
+        );
         // Both at once: a connection ends when its stream does, and that the server ends.
         let turns = async {
             stop.asked().await;
@@ -154,9 +141,6 @@ fn card(url: &str, about: About) -> AgentCard {
     let mut card = AgentCard::new(about.name.clone(), about.description.clone(), interface);
     env!("CARGO_PKG_VERSION").clone_into(&mut card.version);
     let skill = AgentSkill::new("main", about.name, about.description).with_tags(["text"]);
-    if about.guard.is_some() {
-        Guard::declare(&mut card);
-    }
     card.skills = vec![
         about
             .examples

@@ -8,8 +8,6 @@ mod demo;
 pub mod desk;
 pub mod exec;
 mod gate;
-mod guard;
-mod key;
 mod log;
 mod program;
 mod serve;

@@ -7,6 +7,7 @@
 //! | `jsonrpc` | [`binding`]: the JSON-RPC binding as a `tower::Service` of HTTP requests |
 //! | `rest` | [`binding`]: the HTTP+JSON binding, likewise |
 //! | `client` | [`client`]: calling an agent that somebody else serves |
+//! | `push` | [`server::push::HttpDelivery`]: webhooks through any HTTP client that is a service |
 //! | `sign` | [`signing`]: signatures over cards, made and verified |
 //! | `testing` | the contract suites of the ports |
 //! | `full` | all of them |

@@ -1,7 +1,9 @@
+use std::fmt;
+
 message! {
     /// A webhook for the updates of a task: what `CreateTaskPushNotificationConfig` takes
-    /// and returns.
-    TaskPushNotificationConfig {
+    /// and returns. `Debug` shows none of its secrets, and of its address the host only.
+    secret TaskPushNotificationConfig {
         /// On whose behalf.
         tenant: String = "tenant" as Id;
         /// Assigned by the server when empty.
@@ -27,15 +29,50 @@ impl TaskPushNotificationConfig {
             ..Self::blank()
         }
     }
+
+    /// The same without its secrets, as it is shown (A2A-OP-99).
+    #[must_use]
+    pub fn redacted(mut self) -> Self {
+        self.token.clear();
+        if let Some(authentication) = &mut self.authentication {
+            authentication.credentials.clear();
+        }
+        self
+    }
 }
 
 message! {
-    /// How to authenticate at a webhook.
-    AuthenticationInfo {
+    /// How to authenticate at a webhook. `Debug` does not show the credentials.
+    secret AuthenticationInfo {
         /// The name of an HTTP authentication scheme.
         scheme: String = "scheme", required;
         /// The credentials for it.
         credentials: String = "credentials";
+    }
+}
+
+impl fmt::Debug for TaskPushNotificationConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The path and the query of a webhook are secrets often enough.
+        let end = self.url.find("://").map_or(0, |scheme| scheme + 3);
+        let host = self.url[end..]
+            .find(['/', '?'])
+            .map_or(&*self.url, |path| &self.url[..end + path]);
+        f.debug_struct("TaskPushNotificationConfig")
+            .field("tenant", &self.tenant)
+            .field("id", &self.id)
+            .field("task_id", &self.task_id)
+            .field("url", &host)
+            .field("authentication", &self.authentication)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for AuthenticationInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthenticationInfo")
+            .field("scheme", &self.scheme)
+            .finish_non_exhaustive()
     }
 }
 

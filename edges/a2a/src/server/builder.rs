@@ -9,6 +9,7 @@ use super::{
     agent::AgentExecutor,
     core::Core,
     executor::{Executor, Plain, Start},
+    push::Push,
     server::{ExtendedCard, Settings},
 };
 use crate::{
@@ -29,6 +30,7 @@ pub struct ServerBuilder {
     tenants: Tenants,
     session_control: Option<Arc<dyn SessionControl>>,
     extended_card: Option<ExtendedCard>,
+    push: Option<Push>,
     #[cfg(feature = "sign")]
     signer: Option<crate::signing::CardSigner>,
     takes_messages: bool,
@@ -65,11 +67,7 @@ impl ServerBuilder {
         Self::new(Behind::Agent(BoxAgent::new(agent)), card)
     }
 
-    fn new(behind: Behind, mut card: AgentCard) -> Self {
-        if card.capabilities.push_notifications == Some(true) {
-            tracing::warn!("this server delivers no webhooks; the card says so now");
-            card.capabilities.push_notifications = Some(false);
-        }
+    fn new(behind: Behind, card: AgentCard) -> Self {
         Self {
             card,
             behind,
@@ -81,6 +79,7 @@ impl ServerBuilder {
             tenants: Tenants::default(),
             session_control: None,
             extended_card: None,
+            push: None,
             #[cfg(feature = "sign")]
             signer: None,
             takes_messages: false,
@@ -128,6 +127,12 @@ impl ServerBuilder {
     /// be steered, else as a follow-up.
     pub fn session_control(mut self, control: Arc<dyn SessionControl>) -> Self {
         self.session_control = Some(control);
+        self
+    }
+
+    /// Posts the updates of tasks to webhooks. The card says so.
+    pub fn push(mut self, push: Push) -> Self {
+        self.push = Some(push);
         self
     }
 
@@ -191,8 +196,14 @@ impl ServerBuilder {
     /// With `sign_cards`, when the card cannot be signed: it holds a number in the parameters of an
     /// extension that has no canonical form, or the system gives no random numbers.
     #[must_use]
-    #[cfg_attr(not(feature = "sign"), expect(unused_mut, reason = "nothing signs it"))]
     pub fn build(mut self) -> Server {
+        let declared = &mut self.card.capabilities.push_notifications;
+        if self.push.is_some() {
+            *declared = Some(true);
+        } else if *declared == Some(true) {
+            tracing::warn!("this server delivers no webhooks; the card says so now");
+            *declared = Some(false);
+        }
         #[cfg(feature = "sign")]
         if let Some(signer) = &self.signer {
             signer
@@ -230,7 +241,7 @@ impl ServerBuilder {
             takes_messages: self.takes_messages,
             streams_end_at_input: self.streams_end_at_input,
         };
-        Server::assemble(core, settings)
+        Server::assemble(core, self.push, settings)
     }
 }
 

@@ -66,7 +66,11 @@ fn capability(
         | Operation::GetTaskPushNotificationConfig
         | Operation::ListTaskPushNotificationConfigs
         | Operation::DeleteTaskPushNotificationConfig => {
-            Err(Error::new(ErrorKind::PushNotificationNotSupported))
+            if capabilities.push_notifications == Some(true) {
+                Ok(())
+            } else {
+                Err(Error::new(ErrorKind::PushNotificationNotSupported))
+            }
         }
         Operation::GetExtendedAgentCard => {
             if capabilities.extended_agent_card != Some(true) {

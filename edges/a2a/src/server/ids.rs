@@ -23,6 +23,8 @@ pub enum IdKind {
     Message,
     /// What a caller and the log call the same fault. Short.
     Reference,
+    /// A webhook.
+    Webhook,
 }
 
 /// Ids that are unique in space and time: UUIDs of version 7.
@@ -52,7 +54,7 @@ impl IdSource for RandomIds {
 /// `t-1`, `t-2`, … for tests and examples.
 #[derive(Default)]
 pub struct SequentialIds {
-    counts: [AtomicU64; 4],
+    counts: [AtomicU64; 5],
 }
 
 impl SequentialIds {
@@ -70,6 +72,7 @@ impl IdSource for SequentialIds {
             IdKind::Context => ("c-", &self.counts[1]),
             IdKind::Message => ("m-a", &self.counts[2]),
             IdKind::Reference => ("ref-", &self.counts[3]),
+            IdKind::Webhook => ("p-", &self.counts[4]),
         };
         let number = count.fetch_add(1, Ordering::Relaxed) + 1;
         format!("{prefix}{number}")

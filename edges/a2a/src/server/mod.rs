@@ -49,6 +49,7 @@ mod limits;
 mod media_type;
 mod operations;
 mod page_token;
+pub mod push;
 mod response;
 mod runner;
 #[expect(clippy::module_inception, reason = "the server of the server side")]

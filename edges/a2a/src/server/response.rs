@@ -1,7 +1,10 @@
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::Frames;
-use crate::model::{AgentCard, ListTasksResponse, SendMessageResponse, Task};
+use crate::model::{
+    AgentCard, ListTaskPushNotificationConfigsResponse, ListTasksResponse, SendMessageResponse,
+    Task, TaskPushNotificationConfig,
+};
 
 /// What an operation answers with: one answer, or a stream.
 #[derive(Debug)]
@@ -35,6 +38,12 @@ pub enum Answer {
     Tasks(ListTasksResponse),
     /// Of `GetExtendedAgentCard`.
     Card(AgentCard),
+    /// Of `CreateTaskPushNotificationConfig` and `GetTaskPushNotificationConfig`.
+    PushConfig(TaskPushNotificationConfig),
+    /// Of `ListTaskPushNotificationConfigs`.
+    PushConfigs(ListTaskPushNotificationConfigsResponse),
+    /// Of `DeleteTaskPushNotificationConfig`: an empty object (A2A-RPC-16).
+    Deleted,
 }
 
 impl Serialize for Answer {
@@ -44,6 +53,9 @@ impl Serialize for Answer {
             Self::Task(task) => task.serialize(serializer),
             Self::Tasks(tasks) => tasks.serialize(serializer),
             Self::Card(card) => card.serialize(serializer),
+            Self::PushConfig(config) => config.serialize(serializer),
+            Self::PushConfigs(configs) => configs.serialize(serializer),
+            Self::Deleted => serializer.serialize_map(Some(0))?.end(),
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{
     Answer, Caller, Limits, Operation, Request, Response, ServerBuilder, check,
     core::Core,
     executor::{Executor, Start},
+    push::{Couriers, Push, PushStats},
     runner::{Runs, Turn},
     upkeep, version,
 };
@@ -28,6 +29,7 @@ pub struct Server(Arc<Inner>);
 struct Inner {
     core: Arc<Core>,
     runs: Runs,
+    couriers: Option<Couriers>,
     settings: Settings,
 }
 
@@ -103,12 +105,14 @@ impl Server {
         ServerBuilder::of_agent(agent, card)
     }
 
-    pub(super) fn assemble(core: Core, settings: Settings) -> Self {
+    pub(super) fn assemble(core: Core, push: Option<Push>, settings: Settings) -> Self {
         let core = Arc::new(core);
         let runs = Runs::new(Arc::clone(&core));
+        let couriers = push.map(|push| Couriers::new(Arc::clone(&core), push));
         Self(Arc::new(Inner {
             core,
             runs,
+            couriers,
             settings,
         }))
     }
@@ -206,11 +210,18 @@ impl Server {
             Request::SubscribeToTask(request) => {
                 Response::Stream(self.subscribe_to_task(&standing, caller, &request).await?)
             }
-            Request::CreateTaskPushNotificationConfig(_)
-            | Request::GetTaskPushNotificationConfig(_)
-            | Request::ListTaskPushNotificationConfigs(_)
-            | Request::DeleteTaskPushNotificationConfig(_) => {
-                unreachable!("refused when capabilities were checked")
+            Request::CreateTaskPushNotificationConfig(config) => {
+                Answer::PushConfig(self.create_push_config(&standing, config).await?).into()
+            }
+            Request::GetTaskPushNotificationConfig(request) => {
+                Answer::PushConfig(self.get_push_config(&standing, &request).await?).into()
+            }
+            Request::ListTaskPushNotificationConfigs(request) => {
+                Answer::PushConfigs(self.list_push_configs(&standing, &request).await?).into()
+            }
+            Request::DeleteTaskPushNotificationConfig(request) => {
+                self.delete_push_config(&standing, &request).await?;
+                Answer::Deleted.into()
             }
             Request::GetExtendedAgentCard(_) => Answer::Card(self.extended_card(caller)?).into(),
         })
@@ -236,7 +247,7 @@ impl Server {
     }
 
     /// Takes up what an earlier process has left: runs tasks again of which nothing was
-    /// shown yet, and fails the others (A2A-OP-117). To be called once, before the first
+    /// shown yet, fails the others (A2A-OP-117), and goes on delivering to webhooks. To be called once, before the first
     /// call; later it happens by itself.
     ///
     /// Answers how many tasks were taken up.
@@ -247,14 +258,34 @@ impl Server {
         // First, so that the count is of this call; the upkeep waits for it.
         let taken_up = upkeep::recover(self).await;
         self.keep_up();
+        if let Some(couriers) = &self.0.couriers {
+            let sent = couriers.recover().await;
+            sent.map_err(|error| check::internal(self.core(), error))?;
+        }
         taken_up
     }
 
     /// Refuses new turns, ends all streams, lets turns run on for `grace`, and fails those
-    /// that still run then (O-D04).
+    /// that still run then (O-D04). Deliveries to webhooks that are under way get as much; what
+    /// is not delivered then stays in the store.
     pub async fn shut_down(&self, grace: Duration) {
         self.0.core.closing.send_replace(true);
         self.0.runs.shut_down(grace).await;
+        if let Some(couriers) = &self.0.couriers {
+            couriers.shut_down(grace).await;
+        }
+    }
+
+    /// What became of deliveries to webhooks. Nothing where there are none.
+    #[must_use]
+    pub fn push_stats(&self) -> Option<Arc<PushStats>> {
+        let couriers = self.0.couriers.as_ref()?;
+        Some(Arc::clone(couriers.stats()))
+    }
+
+    pub(super) fn couriers_or_refuse(&self) -> Result<&Couriers, Error> {
+        let couriers = self.0.couriers.as_ref();
+        couriers.ok_or_else(|| ErrorKind::PushNotificationNotSupported.into())
     }
 
     pub(super) fn spawn(&self, turn: Turn) -> Result<(), Error> {

@@ -4,8 +4,12 @@
 /// left out if it is the same, the kind if the type says it all, and `presence` is
 /// `required` (has to be there, always written), `needed` (has to be there) or `written`
 /// (always written).
+///
+/// `secret` before the name leaves `Debug` to be written by hand: something in the message is none
+/// of a log's business.
 macro_rules! message {
     (
+        @message [$($derive:ident),*]
         $(#[$meta:meta])*
         $name:ident {
             $(
@@ -17,7 +21,7 @@ macro_rules! message {
         $(check $check:path;)?
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive($($derive),*)]
         #[non_exhaustive]
         pub struct $name {
             $(
@@ -135,6 +139,13 @@ macro_rules! message {
     (@written) => { false };
     (@written needed) => { false };
     (@written $presence:ident) => { true };
+
+    ($(#[$meta:meta])* secret $name:ident $($rest:tt)*) => {
+        message!(@message [Clone, PartialEq] $(#[$meta])* $name $($rest)*);
+    };
+    ($(#[$meta:meta])* $name:ident $($rest:tt)*) => {
+        message!(@message [Clone, Debug, PartialEq] $(#[$meta])* $name $($rest)*);
+    };
 }
 
 /// A message that is one `oneof`: an enum, and its JSON form both ways.

@@ -59,6 +59,17 @@ impl Error {
         Self::new(ErrorKind::TaskNotFound).with("taskId", task_id)
     }
 
+    /// No webhook under that id. There is no error of its own for it (A2A-OP-98).
+    #[must_use]
+    pub fn push_config_not_found(task_id: impl Into<String>, id: impl Into<String>) -> Self {
+        Self::with_message(
+            ErrorKind::TaskNotFound,
+            "Push notification config not found",
+        )
+        .with("taskId", task_id)
+        .with("configId", id)
+    }
+
     /// The method is not supported here.
     #[must_use]
     pub fn unsupported_method(method: impl Into<String>) -> Self {

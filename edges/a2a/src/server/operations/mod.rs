@@ -3,6 +3,7 @@
 mod cancel;
 mod get;
 mod list;
+mod push;
 mod send;
 mod subscribe;
 

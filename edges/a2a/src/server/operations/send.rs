@@ -134,7 +134,11 @@ impl Server {
         }
         request.message.task_id.clone_from(&task_id);
         let key = TaskKey::new(standing.owner.clone(), task_id.as_str());
+        let webhook = self.inline_webhook(&key, &request, Seq::ZERO).await?;
         let opening = self.start(key.clone(), standing, request, None, immediately)?;
+        if let Some(webhook) = webhook {
+            webhook.begin(self.lost(&key));
+        }
         opened(key, opening, true).await
     }
 
@@ -147,6 +151,7 @@ impl Server {
     ) -> Result<Sent, Error> {
         let core = self.core();
         let task_id = request.message.task_id.clone();
+        let mut webhook = None;
         for _ in 0..ATTEMPTS {
             let (key, snapshot) = check::task(core, &standing.owner, &task_id).await?;
             check::context_of_task(&request.message, &snapshot)?;
@@ -164,10 +169,17 @@ impl Server {
             check::content(self.card(), &request)?;
             let context_id = &snapshot.task().context_id;
             request.message.context_id.clone_from(context_id);
+            if webhook.is_none() {
+                webhook = self.inline_webhook(&key, &request, snapshot.seq()).await?;
+            }
             if !waits {
-                return self
+                let reached = self
                     .reach(&key, &standing, &snapshot, request.message)
-                    .await;
+                    .await?;
+                if let Some(webhook) = webhook {
+                    webhook.begin(None);
+                }
+                return Ok(reached);
             }
             if self.runs().is_draining() {
                 return Err(shutting_down());
@@ -176,6 +188,9 @@ impl Server {
             let batch = Batch::new(key.clone(), snapshot.seq()).with(message);
             match core.log.append(batch.held_by(core.holder.clone())).await {
                 Ok(seq) => {
+                    if let Some(webhook) = webhook {
+                        webhook.begin(None);
+                    }
                     let before = snapshot.into_task();
                     return self
                         .resume(key, standing, request, before, seq, immediately)
