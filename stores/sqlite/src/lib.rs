@@ -3,7 +3,7 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `bundled` (default) | SQLite itself, compiled in; without it the system's library is linked |
-//! | `a2a` | [`SqliteLog`]: the task log of `portcullis-a2a` |
+//! | `a2a` | [`SqliteLog`] and [`SqlitePushStore`]: the task log of `portcullis-a2a`, and its webhooks |
 //! | `sessions` | [`SqliteSessions`]: what engines remember of their sessions |
 //!
 #![cfg_attr(
@@ -54,15 +54,17 @@ mod database;
 mod file;
 mod migration;
 mod open_error;
+#[cfg(feature = "a2a")]
+mod push;
 mod readers;
 #[cfg(feature = "sessions")]
 mod sessions;
 mod writer;
 
-#[cfg(feature = "a2a")]
-#[cfg_attr(docsrs, doc(cfg(feature = "a2a")))]
-pub use self::a2a::SqliteLog;
 #[cfg(feature = "sessions")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sessions")))]
 pub use self::sessions::{SessionError, SqliteSessions};
+#[cfg(feature = "a2a")]
+#[cfg_attr(docsrs, doc(cfg(feature = "a2a")))]
+pub use self::{a2a::SqliteLog, push::SqlitePushStore};
 pub use self::{database::Database, file::SqliteOptions, open_error::OpenError};
