@@ -1,14 +1,15 @@
-use http::{Request, Uri};
+use http::{HeaderValue, Request, Uri, header::ACCEPT};
 use http_body_util::Full;
 
 use super::{
+    binding::Binding,
     error::CallError,
-    exchange::{accept, exchange, whole},
+    exchange::{exchange, succeeded, whole},
     transport::Transport,
 };
 use crate::{
     model::{AgentCard, decode_response},
-    wire::{VERSION, VERSION_1_0, WELL_KNOWN_CARD},
+    wire::{JSON, VERSION, VERSION_1_0, WELL_KNOWN_CARD},
 };
 
 /// Fetches the public card of an agent. `url` is where the agent is, with or without the path of
@@ -21,11 +22,11 @@ pub async fn fetch_card<T: Transport>(transport: &T, url: &str) -> Result<AgentC
     let url = card_url(url)?;
     let mut request = Request::new(Full::default());
     *request.uri_mut() = url.clone();
-    accept(request.headers_mut(), false);
-    request
-        .headers_mut()
-        .insert(VERSION.clone(), VERSION_1_0.clone());
-    let response = exchange(transport, request, MAX_CARD).await?;
+    let headers = request.headers_mut();
+    headers.insert(ACCEPT, HeaderValue::from_static(JSON));
+    headers.insert(VERSION.clone(), VERSION_1_0.clone());
+    let response = exchange(transport, request).await?;
+    let response = succeeded(response, Binding::JsonRpc, MAX_CARD).await?;
     let body = whole(response.into_body(), MAX_CARD).await?;
     let no_card = |why: String| CallError::protocol(format!("no card at {url}: {why}"));
     let text = std::str::from_utf8(&body).map_err(|_| no_card("not UTF-8".into()))?;

@@ -2,59 +2,88 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Method, Request, Uri, header::CONTENT_TYPE};
+use http::{
+    HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri,
+    header::{ACCEPT, CONTENT_TYPE},
+};
 use http_body_util::Full;
 use portcullis::TraceContext;
 use serde::Serialize;
 
 use super::{
+    binding::{Binding, Envelope},
     error::CallError,
     events::EventStream,
-    exchange::{accept, exchange, has_type, media_type, whole},
+    exchange::{exchange, has_type, media_type, succeeded, whole},
     interface::{self, NoInterface},
-    reply::result_of,
-    transport::Transport,
+    rest,
+    transport::{ReplyBody, Transport},
 };
 use crate::{
     model::{
-        AgentCard, CancelTaskRequest, Decode, GetTaskRequest, ListTasksRequest, ListTasksResponse,
-        SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest, Task, decode_response,
+        AgentCard, CancelTaskRequest, Decode, DeleteTaskPushNotificationConfigRequest, ErrorKind,
+        GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
+        ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
+        ListTasksRequest, ListTasksResponse, Operation, SendMessageRequest, SendMessageResponse,
+        SubscribeToTaskRequest, Task, TaskPushNotificationConfig, decode_response,
     },
-    wire::{EVENT_STREAM, EXTENSIONS, Id, JSON, VERSION, VERSION_1_0},
+    wire::{A2A_JSON, EVENT_STREAM, EXTENSIONS, Id, JSON, VERSION, VERSION_1_0, Verb, json_string},
 };
 
-/// A client of one agent, over JSON-RPC. A clone shares the transport.
+/// A client of one agent, over JSON-RPC or HTTP+JSON. A clone shares the transport.
 ///
 /// See the module docs.
 #[derive(Clone)]
 pub struct Client<T> {
     transport: T,
+    binding: Binding,
     url: Uri,
     tenant: Option<String>,
     extensions: Option<HeaderValue>,
     trace: Option<TraceContext>,
-    next_id: Arc<AtomicU64>,
+    shared: Arc<Shared>,
     limit: usize,
     idle: Duration,
 }
 
+/// What all clones know of the server.
+struct Shared {
+    next_id: AtomicU64,
+    /// It takes no `application/a2a+json` (A2A-REST-15).
+    plain_json: AtomicBool,
+    /// It has `GET` for `SubscribeToTask` and no `POST` (A2A-REST-3).
+    subscribes_by_get: AtomicBool,
+}
+
 impl<T: Transport> Client<T> {
-    /// A client of the interface at `url`, which is used as it is.
+    /// A client of the JSON-RPC interface at `url`, which is used as it is.
     #[must_use]
     pub fn new(transport: T, url: Uri) -> Self {
+        Self::over(Binding::JsonRpc, transport, url)
+    }
+
+    /// A client of the interface at `url` that speaks a binding. The routes of HTTP+JSON are below
+    /// the URL.
+    #[must_use]
+    pub fn over(binding: Binding, transport: T, url: Uri) -> Self {
         Self {
             transport,
+            binding,
             url,
             tenant: None,
             extensions: None,
             trace: None,
-            next_id: Arc::new(AtomicU64::new(1)),
+            shared: Arc::new(Shared {
+                next_id: AtomicU64::new(1),
+                plain_json: AtomicBool::new(false),
+                subscribes_by_get: AtomicBool::new(false),
+            }),
             limit: 8 << 20,
             idle: Duration::from_secs(300),
         }
@@ -65,12 +94,25 @@ impl<T: Transport> Client<T> {
     /// # Errors
     /// When the card offers none.
     pub fn of_card(transport: T, card: &AgentCard) -> Result<Self, NoInterface> {
-        let interface = interface::choose(card)?;
+        Self::of_card_over(&Binding::ALL, transport, card)
+    }
+
+    /// A client of the first interface of the card that speaks one of these bindings, and of its
+    /// tenant.
+    ///
+    /// # Errors
+    /// When the card offers none.
+    pub fn of_card_over(
+        bindings: &[Binding],
+        transport: T,
+        card: &AgentCard,
+    ) -> Result<Self, NoInterface> {
+        let (binding, interface) = interface::choose(card, bindings)?;
         let url = interface
             .url
             .parse()
-            .map_err(|_| NoInterface::at(&interface.url))?;
-        let client = Self::new(transport, url);
+            .map_err(|_| NoInterface::at(binding, &interface.url))?;
+        let client = Self::over(binding, transport, url);
         Ok(if interface.tenant.is_empty() {
             client
         } else {
@@ -133,7 +175,8 @@ impl<T: Transport> Client<T> {
         &self,
         request: &SendMessageRequest,
     ) -> Result<SendMessageResponse, CallError> {
-        self.call("SendMessage", request, &request.tenant).await
+        self.call(Operation::SendMessage, request, &request.tenant)
+            .await
     }
 
     /// Sends a message and follows what happens. A refusal is an error here already.
@@ -144,8 +187,13 @@ impl<T: Transport> Client<T> {
         &self,
         request: &SendMessageRequest,
     ) -> Result<EventStream, CallError> {
-        self.stream("SendStreamingMessage", request, &request.tenant, None)
-            .await
+        self.stream(
+            Operation::SendStreamingMessage,
+            request,
+            &request.tenant,
+            None,
+        )
+        .await
     }
 
     /// Reads a task.
@@ -153,7 +201,8 @@ impl<T: Transport> Client<T> {
     /// # Errors
     /// See [`CallError`].
     pub async fn get_task(&self, request: &GetTaskRequest) -> Result<Task, CallError> {
-        self.call("GetTask", request, &request.tenant).await
+        self.call(Operation::GetTask, request, &request.tenant)
+            .await
     }
 
     /// A page of the caller's tasks.
@@ -164,7 +213,8 @@ impl<T: Transport> Client<T> {
         &self,
         request: &ListTasksRequest,
     ) -> Result<ListTasksResponse, CallError> {
-        self.call("ListTasks", request, &request.tenant).await
+        self.call(Operation::ListTasks, request, &request.tenant)
+            .await
     }
 
     /// Asks a task to stop.
@@ -172,7 +222,8 @@ impl<T: Transport> Client<T> {
     /// # Errors
     /// See [`CallError`].
     pub async fn cancel_task(&self, request: &CancelTaskRequest) -> Result<Task, CallError> {
-        self.call("CancelTask", request, &request.tenant).await
+        self.call(Operation::CancelTask, request, &request.tenant)
+            .await
     }
 
     /// Joins a running task: the task as it is, then what happens. With the id of an event, the
@@ -186,46 +237,113 @@ impl<T: Transport> Client<T> {
         request: &SubscribeToTaskRequest,
         last_event_id: Option<&str>,
     ) -> Result<EventStream, CallError> {
-        self.stream("SubscribeToTask", request, &request.tenant, last_event_id)
-            .await
+        self.stream(
+            Operation::SubscribeToTask,
+            request,
+            &request.tenant,
+            last_event_id,
+        )
+        .await
+    }
+
+    /// Leaves a webhook for a task.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn create_push_config(
+        &self,
+        config: &TaskPushNotificationConfig,
+    ) -> Result<TaskPushNotificationConfig, CallError> {
+        let operation = Operation::CreateTaskPushNotificationConfig;
+        self.call(operation, config, &config.tenant).await
+    }
+
+    /// Reads one webhook of a task.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn push_config(
+        &self,
+        request: &GetTaskPushNotificationConfigRequest,
+    ) -> Result<TaskPushNotificationConfig, CallError> {
+        let operation = Operation::GetTaskPushNotificationConfig;
+        self.call(operation, request, &request.tenant).await
+    }
+
+    /// Reads the webhooks of a task.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn list_push_configs(
+        &self,
+        request: &ListTaskPushNotificationConfigsRequest,
+    ) -> Result<ListTaskPushNotificationConfigsResponse, CallError> {
+        let operation = Operation::ListTaskPushNotificationConfigs;
+        self.call(operation, request, &request.tenant).await
+    }
+
+    /// Removes a webhook; one that is gone already too.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn delete_push_config(
+        &self,
+        request: &DeleteTaskPushNotificationConfigRequest,
+    ) -> Result<(), CallError> {
+        let operation = Operation::DeleteTaskPushNotificationConfig;
+        let params = self.params(request, &request.tenant)?;
+        // Whatever it says: servers differ (A2A-RPC-16, A2A-REST-19).
+        self.answer(operation, &params).await.map(drop)
+    }
+
+    /// Reads the card for those who authenticate.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn extended_card(
+        &self,
+        request: &GetExtendedAgentCardRequest,
+    ) -> Result<AgentCard, CallError> {
+        let operation = Operation::GetExtendedAgentCard;
+        self.call(operation, request, &request.tenant).await
     }
 
     async fn call<R: Decode>(
         &self,
-        method: &str,
+        operation: Operation,
         params: &impl Serialize,
         tenant: &str,
     ) -> Result<R, CallError> {
-        let (id, mut request) = self.request(method, params, tenant)?;
-        accept(request.headers_mut(), false);
-        let response = exchange(&self.transport, request, self.limit).await?;
+        let params = self.params(params, tenant)?;
+        let answer = self.answer(operation, &params).await?;
+        decode_response(&answer).map_err(|error| {
+            CallError::protocol(format!("the result of {operation} is not valid: {error}"))
+        })
+    }
+
+    /// The answer of an operation that answers once, as JSON text.
+    async fn answer(&self, operation: Operation, params: &str) -> Result<String, CallError> {
+        let (envelope, response) = self.respond(operation, params, None).await?;
         let type_ = media_type(response.headers()).to_owned();
         let body = whole(response.into_body(), self.limit).await?;
-        let result = result_of(&body, &id)
-            .map_err(|error| of_type(error, &type_))?
-            .unwrap_or("null");
-        decode_response(result).map_err(|error| {
-            CallError::protocol(format!("the result of {method} is not valid: {error}"))
-        })
+        let answer = envelope
+            .open(&body)
+            .map_err(|error| of_type(error, &type_))?;
+        Ok(answer.unwrap_or("null").to_owned())
     }
 
     async fn stream(
         &self,
-        method: &str,
+        operation: Operation,
         params: &impl Serialize,
         tenant: &str,
         last_event_id: Option<&str>,
     ) -> Result<EventStream, CallError> {
-        let (id, mut request) = self.request(method, params, tenant)?;
-        let headers = request.headers_mut();
-        accept(headers, true);
-        if let Some(last) = last_event_id.and_then(|last| HeaderValue::from_str(last).ok()) {
-            headers.insert(HeaderName::from_static("last-event-id"), last);
-        }
-        let response = exchange(&self.transport, request, self.limit).await?;
+        let params = self.params(params, tenant)?;
+        let (envelope, response) = self.respond(operation, &params, last_event_id).await?;
         if has_type(response.headers(), EVENT_STREAM) {
             return Ok(EventStream::new(
-                id,
+                envelope,
                 response.into_body(),
                 self.limit,
                 self.idle,
@@ -234,45 +352,153 @@ impl<T: Transport> Client<T> {
         let type_ = media_type(response.headers()).to_owned();
         let body = whole(response.into_body(), self.limit).await?;
         // A refusal that was known before the first event comes in one piece.
-        result_of(&body, &id).map_err(|error| of_type(error, &type_))?;
-        Ok(EventStream::one(id, &body, self.idle))
+        envelope
+            .open(&body)
+            .map_err(|error| of_type(error, &type_))?;
+        Ok(EventStream::one(envelope, &body, self.idle))
+    }
+
+    /// The parameters as a JSON object, with our tenant where they name none.
+    fn params(&self, params: &impl Serialize, tenant: &str) -> Result<String, CallError> {
+        let unwritable = |error: serde_json::Error| CallError::Transport(error.into());
+        let mut params = serde_json::to_string(params).map_err(unwritable)?;
+        if let (Some(ours), "") = (&self.tenant, tenant) {
+            let ours = json_string(ours);
+            let comma = if params == "{}" { "" } else { "," };
+            params.insert_str(1, &format!("\"tenant\":{ours}{comma}"));
+        }
+        Ok(params)
+    }
+
+    /// Sends a call, and once more in another form to a server that does not know the first.
+    async fn respond(
+        &self,
+        operation: Operation,
+        params: &str,
+        last_event_id: Option<&str>,
+    ) -> Result<(Envelope, Response<ReplyBody>), CallError> {
+        let first = self.attempt(operation, params, last_event_id).await;
+        let by_get = &self.shared.subscribes_by_get;
+        match first {
+            // Servers after the proto file have no POST there (A2A-REST-3).
+            Err(error)
+                if self.binding == Binding::Rest
+                    && operation == Operation::SubscribeToTask
+                    && is_nowhere(&error)
+                    && !by_get.load(Ordering::Relaxed) =>
+            {
+                by_get.store(true, Ordering::Relaxed);
+                let second = self.attempt(operation, params, last_event_id).await;
+                if second.as_ref().is_err_and(is_nowhere) {
+                    by_get.store(false, Ordering::Relaxed);
+                }
+                second
+            }
+            first => first,
+        }
+    }
+
+    async fn attempt(
+        &self,
+        operation: Operation,
+        params: &str,
+        last_event_id: Option<&str>,
+    ) -> Result<(Envelope, Response<ReplyBody>), CallError> {
+        let (envelope, request) = self.request(operation, params, last_event_id)?;
+        let mut response = exchange(&self.transport, request).await?;
+        // Servers of 1.0.0 may take the plain type only (A2A-REST-15).
+        if self.binding == Binding::Rest
+            && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
+            && !self.shared.plain_json.swap(true, Ordering::Relaxed)
+        {
+            let (_, request) = self.request(operation, params, last_event_id)?;
+            response = exchange(&self.transport, request).await?;
+        }
+        let response = succeeded(response, self.binding, self.limit).await?;
+        Ok((envelope, response))
     }
 
     fn request(
         &self,
-        method: &str,
-        params: &impl Serialize,
-        tenant: &str,
-    ) -> Result<(Id, Request<Full<Bytes>>), CallError> {
-        let id = Id::number(self.next_id.fetch_add(1, Ordering::Relaxed));
-        let unwritable = |error: serde_json::Error| CallError::Transport(error.into());
-        let mut params = serde_json::to_string(params).map_err(unwritable)?;
-        if let (Some(ours), "") = (&self.tenant, tenant) {
-            let ours = serde_json::to_string(ours).map_err(unwritable)?;
-            let comma = if params == "{}" { "" } else { "," };
-            params.insert_str(1, &format!("\"tenant\":{ours}{comma}"));
-        }
-        let body =
-            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        let mut request = Request::new(Full::from(body));
-        *request.method_mut() = Method::POST;
-        request.uri_mut().clone_from(&self.url);
+        operation: Operation,
+        params: &str,
+        last_event_id: Option<&str>,
+    ) -> Result<(Envelope, Request<Full<Bytes>>), CallError> {
+        let (envelope, mut request) = match self.binding {
+            Binding::JsonRpc => self.of_json_rpc(operation, params),
+            Binding::Rest => self.of_rest(operation, params)?,
+        };
         let headers = request.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        headers.insert(ACCEPT, self.accepts(operation));
         // On every request (A2A-SVC-3, O-V02).
         headers.insert(VERSION.clone(), VERSION_1_0.clone());
         if let Some(extensions) = &self.extensions {
             headers.insert(EXTENSIONS.clone(), extensions.clone());
         }
-        if let Some(trace) = &self.trace {
-            let (parent, state) = (Some(trace.traceparent()), trace.tracestate());
-            for (name, text) in [("traceparent", parent.as_deref()), ("tracestate", state)] {
-                if let Some(value) = text.and_then(|text| HeaderValue::from_str(text).ok()) {
-                    headers.insert(HeaderName::from_static(name), value);
-                }
+        let (parent, state) = self.trace.as_ref().map_or((None, None), |trace| {
+            (Some(trace.traceparent()), trace.tracestate())
+        });
+        for (name, text) in [
+            ("traceparent", parent.as_deref()),
+            ("tracestate", state),
+            ("last-event-id", last_event_id),
+        ] {
+            if let Some(value) = text.and_then(|text| HeaderValue::from_str(text).ok()) {
+                headers.insert(HeaderName::from_static(name), value);
             }
         }
-        Ok((id, request))
+        Ok((envelope, request))
+    }
+
+    fn of_json_rpc(&self, operation: Operation, params: &str) -> (Envelope, Request<Full<Bytes>>) {
+        let id = Id::number(self.shared.next_id.fetch_add(1, Ordering::Relaxed));
+        let body =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{operation}","params":{params}}}"#);
+        let mut request = Request::new(Full::from(body));
+        *request.method_mut() = Method::POST;
+        request.uri_mut().clone_from(&self.url);
+        let json = HeaderValue::from_static(JSON);
+        request.headers_mut().insert(CONTENT_TYPE, json);
+        (Envelope::JsonRpc(id), request)
+    }
+
+    fn of_rest(
+        &self,
+        operation: Operation,
+        params: &str,
+    ) -> Result<(Envelope, Request<Full<Bytes>>), CallError> {
+        let verbs = Verb::of(operation);
+        let by_get = self.shared.subscribes_by_get.load(Ordering::Relaxed);
+        let verb = if by_get {
+            verbs[verbs.len() - 1]
+        } else {
+            verbs[0]
+        };
+        let call = rest::Call::new(&self.url, operation, verb, params)?;
+        let typed = call.body.is_some();
+        let mut request = Request::new(Full::from(call.body.unwrap_or_default()));
+        *request.method_mut() = verb.method();
+        *request.uri_mut() = call.uri;
+        if typed {
+            let plain = self.shared.plain_json.load(Ordering::Relaxed);
+            let type_ = HeaderValue::from_static(if plain { JSON } else { A2A_JSON });
+            request.headers_mut().insert(CONTENT_TYPE, type_);
+        }
+        Ok((Envelope::None, request))
+    }
+
+    /// An answer of one piece, or a stream where one is due (A2A-RPC-24, A2A-REST-15).
+    fn accepts(&self, operation: Operation) -> HeaderValue {
+        let streams = matches!(
+            operation,
+            Operation::SendStreamingMessage | Operation::SubscribeToTask
+        );
+        HeaderValue::from_static(match (self.binding, streams) {
+            (Binding::JsonRpc, false) => JSON,
+            (Binding::JsonRpc, true) => "text/event-stream, application/json",
+            (Binding::Rest, false) => "application/a2a+json, application/json",
+            (Binding::Rest, true) => "text/event-stream, application/a2a+json, application/json",
+        })
     }
 }
 
@@ -281,6 +507,12 @@ impl<T> Client<T> {
     #[must_use]
     pub const fn url(&self) -> &Uri {
         &self.url
+    }
+
+    /// What it speaks.
+    #[must_use]
+    pub const fn binding(&self) -> Binding {
+        self.binding
     }
 
     /// What carries the requests.
@@ -293,16 +525,34 @@ impl<T> Client<T> {
 impl<T> fmt::Debug for Client<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
+            .field("binding", &self.binding)
             .field("url", &self.url)
             .field("tenant", &self.tenant)
             .finish_non_exhaustive()
     }
 }
 
+/// Whether nothing is served at an address, as opposed to a task that is not there.
+fn is_nowhere(error: &CallError) -> bool {
+    match error {
+        CallError::Refused(refusal) => refusal.kind() == ErrorKind::MethodNotFound,
+        CallError::Status { status, .. } => {
+            matches!(
+                *status,
+                StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED
+            )
+        }
+        _ => false,
+    }
+}
+
 /// A page of HTML is told by its type rather than by the first byte that is no JSON.
 fn of_type(error: CallError, type_: &str) -> CallError {
+    let is_json = [JSON, A2A_JSON]
+        .iter()
+        .any(|json| type_.eq_ignore_ascii_case(json));
     match error {
-        CallError::Protocol(_) if !type_.eq_ignore_ascii_case(JSON) => {
+        CallError::Protocol(_) if !is_json => {
             let type_ = if type_.is_empty() {
                 "without a type"
             } else {

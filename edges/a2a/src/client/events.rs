@@ -12,15 +12,12 @@ use http_body::Body;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::{
+    binding::Envelope,
     error::CallError,
-    reply,
     sse::{Decoder, Frame},
     transport::ReplyBody,
 };
-use crate::{
-    model::{StreamResponse, decode_response},
-    wire::Id,
-};
+use crate::model::{StreamResponse, decode_response};
 
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +37,7 @@ pub struct Event {
 /// # Cancel safety
 /// Dropping it closes the connection. The task goes on.
 pub struct EventStream {
-    id: Id,
+    envelope: Envelope,
     body: Option<ReplyBody>,
     /// What of the last chunk is not read yet.
     chunk: Bytes,
@@ -54,9 +51,9 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    pub(super) fn new(id: Id, body: ReplyBody, limit: usize, idle: Duration) -> Self {
+    pub(super) fn new(envelope: Envelope, body: ReplyBody, limit: usize, idle: Duration) -> Self {
         Self {
-            id,
+            envelope,
             body: Some(body),
             chunk: Bytes::new(),
             decoder: Decoder::new(limit),
@@ -69,8 +66,8 @@ impl EventStream {
     }
 
     /// A reply in one piece, as some servers give to a streaming call (A2A-RPC-22).
-    pub(super) fn one(id: Id, reply: &[u8], idle: Duration) -> Self {
-        let mut stream = Self::new(id, ReplyBody::default(), reply.len() + 8, idle);
+    pub(super) fn one(envelope: Envelope, reply: &[u8], idle: Duration) -> Self {
+        let mut stream = Self::new(envelope, ReplyBody::default(), reply.len() + 8, idle);
         stream.chunk = [b"data:", reply, b"\n\n"].concat().into();
         stream
     }
@@ -97,7 +94,7 @@ impl EventStream {
     }
 
     fn read(&mut self, frame: Frame) -> Result<Event, CallError> {
-        let Some(result) = reply::result_of(&frame.data, &self.id)? else {
+        let Some(result) = self.envelope.open(&frame.data)? else {
             return Err(CallError::protocol("an event has no result"));
         };
         let response = decode_response::<StreamResponse>(result)

@@ -1,34 +1,58 @@
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use http::{
-    HeaderMap, HeaderValue, Request, Response, StatusCode,
-    header::{ACCEPT, CONTENT_TYPE},
+    HeaderMap, Request, Response, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER},
 };
 use http_body_util::{BodyExt, Full};
 
 use super::{
+    binding::Binding,
     error::CallError,
-    reply,
+    json_rpc, rest,
     sse::TooLong,
     transport::{ReplyBody, Transport},
 };
-use crate::wire::JSON;
 
-/// Carries one request out and reads the head of the response.
+/// Carries one request out and reads the head of the response, whatever its status.
 pub(super) async fn exchange<T: Transport>(
     transport: &T,
     request: Request<Full<Bytes>>,
-    limit: usize,
 ) -> Result<Response<ReplyBody>, CallError> {
-    let response = transport
+    transport
         .exchange(request)
         .await
-        .map_err(CallError::Transport)?;
-    if response.status().is_success() {
+        .map_err(CallError::Transport)
+}
+
+/// A response with another status than 2xx is what the server refused, or no answer of a server of
+/// this protocol (A2A-RPC-12).
+pub(super) async fn succeeded(
+    response: Response<ReplyBody>,
+    binding: Binding,
+    limit: usize,
+) -> Result<Response<ReplyBody>, CallError> {
+    let status = response.status();
+    if status.is_success() {
         return Ok(response);
     }
-    let status = response.status();
+    let after = retry_after(response.headers());
     let body = whole(response.into_body(), limit).await.unwrap_or_default();
-    Err(reply::refusal_in(&body).unwrap_or_else(|| of_status(status, &body)))
+    let refusal = match binding {
+        Binding::JsonRpc => json_rpc::refusal_in(&body, status),
+        Binding::Rest => rest::refusal_in(&body, status),
+    };
+    Err(refusal.map_or_else(
+        || of_status(status, &body),
+        |refusal| CallError::Refused(Box::new(refusal.retry_after(after))),
+    ))
+}
+
+/// When to come again, as servers of agents write it: in seconds.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse();
+    seconds.ok().map(Duration::from_secs)
 }
 
 /// Reads a body to its end, or to the limit.
@@ -62,16 +86,6 @@ pub(super) fn media_type(headers: &HeaderMap) -> &str {
         .next()
         .unwrap_or_default()
         .trim()
-}
-
-/// Asks for an answer of one piece, or for a stream where one is due (A2A-RPC-24).
-pub(super) fn accept(headers: &mut HeaderMap, stream: bool) {
-    let accepted = if stream {
-        HeaderValue::from_static("text/event-stream, application/json")
-    } else {
-        HeaderValue::from_static(JSON)
-    };
-    headers.insert(ACCEPT, accepted);
 }
 
 fn of_status(status: StatusCode, body: &[u8]) -> CallError {

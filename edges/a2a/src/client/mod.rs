@@ -1,6 +1,6 @@
 //! Calling an agent that somebody else serves.
 //!
-//! A [`Client`] speaks JSON-RPC over a [`Transport`], which is any `tower` service of HTTP
+//! A [`Client`] speaks JSON-RPC or HTTP+JSON, whichever the card prefers, over a [`Transport`], which is any `tower` service of HTTP
 //! requests: a socket, a stack of layers over one, or the binding of a server in the same process,
 //! which then makes the same checks as for a stranger.
 //!
@@ -31,17 +31,20 @@
 //! There is no socket, and no check less: version, extensions and owner are looked at as for any
 //! request. Who calls is set by a layer in front, as for a served one.
 
+mod binding;
 mod card;
 mod connection;
 mod error;
 mod events;
 mod exchange;
 mod interface;
-mod reply;
+mod json_rpc;
+mod rest;
 mod sse;
 mod transport;
 
 pub use self::{
+    binding::Binding,
     card::fetch_card,
     connection::Client,
     error::CallError,

@@ -1,12 +1,9 @@
-use std::fmt;
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
 use serde_json::value::RawValue;
 
-use crate::model::{Error, ErrorKind};
+use crate::{
+    model::{Error, ErrorKind},
+    wire::{self, Members, json_string},
+};
 
 /// The JSON object that a body is. Nothing, and null, are an empty one: clients send either where
 /// no body is due (A2A-REST-6, O-R04).
@@ -44,7 +41,7 @@ pub(super) fn with_members(
     };
     let mut members: Vec<(String, String)> = of_address
         .iter()
-        .map(|(name, value)| ((*name).to_owned(), string(value)))
+        .map(|(name, value)| ((*name).to_owned(), json_string(value)))
         .collect();
     for (name, value) in of_body {
         let twin = of_address
@@ -55,7 +52,7 @@ pub(super) fn with_members(
             None => members.push((name, value.get().to_owned())),
         }
     }
-    Ok(written(&members))
+    Ok(wire::object(&members))
 }
 
 fn agrees(name: &str, of_address: &str, of_body: &RawValue) -> Result<(), Error> {
@@ -66,51 +63,4 @@ fn agrees(name: &str, of_address: &str, of_body: &RawValue) -> Result<(), Error>
         return Ok(());
     }
     Err(Error::invalid_param(name, "does not match the address"))
-}
-
-/// An object of members whose values are JSON.
-pub(super) fn written<N: AsRef<str>>(members: &[(N, String)]) -> String {
-    let mut object = String::from("{");
-    for (name, value) in members {
-        if object.len() > 1 {
-            object.push(',');
-        }
-        object.push_str(&string(name.as_ref()));
-        object.push(':');
-        object.push_str(value);
-    }
-    object.push('}');
-    object
-}
-
-/// A string as JSON.
-pub(super) fn string(text: &str) -> String {
-    serde_json::to_string(text).expect("a string always encodes")
-}
-
-/// The members of an object in their order, however often a name comes.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OfMap;
-
-        impl<'de> Visitor<'de> for OfMap {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-
-        deserializer.deserialize_map(OfMap)
-    }
 }

@@ -1,6 +1,6 @@
 use crate::{
     model::{Error, Operation},
-    wire::decode_query,
+    wire::{decode_query, json_string},
 };
 
 /// How the value of a parameter becomes JSON.
@@ -101,7 +101,7 @@ fn json_of(form: Form, value: &str) -> String {
     if is_bare {
         value.to_owned()
     } else {
-        super::body::string(value)
+        json_string(value)
     }
 }
 

@@ -20,6 +20,7 @@ use crate::{
     log::Seq,
     model::{Bounds, Error, Operation, RpcCode},
     server::{self, Caller, Request as Call, Server},
+    wire::{json_string, object},
 };
 
 /// The HTTP+JSON binding of a server, and its card. A clone shares the server.
@@ -127,9 +128,9 @@ impl Rest {
     ) -> Result<(Caller, server::Response), Error> {
         let query = head.uri.query().unwrap_or_default();
         // What is no JSON is told before the version is looked at (A2A-OP-11).
-        let object = body::object(&body)?;
+        let body = body::object(&body)?;
         let mut caller = caller(head);
-        let params = params(route, operation, query, object);
+        let params = params(route, operation, query, body);
         let tenant = tenant(route, query, &self.server.limits().bounds);
         if let Ok(Some(tenant)) = &tenant {
             caller = caller.in_tenant(tenant);
@@ -161,9 +162,9 @@ fn params(
         route
             .members()?
             .into_iter()
-            .map(|(name, value)| (name, body::string(&value))),
+            .map(|(name, value)| (name, json_string(&value))),
     );
-    Ok(body::written(&members))
+    Ok(object(&members))
 }
 
 /// The tenant of the address, which path and query may both name but not differently.

@@ -150,10 +150,11 @@ impl ErrorKind {
             400 => Self::InvalidParams,
             401 => Self::Unauthenticated,
             403 => Self::PermissionDenied,
-            404 => Self::MethodNotFound,
+            404 | 405 => Self::MethodNotFound,
             429 => Self::ResourceExhausted,
+            402..=499 => Self::InvalidRequest,
             500 => Self::Internal,
-            503 => Self::Unavailable,
+            501..=599 => Self::Unavailable,
             _ => return None,
         })
     }

@@ -1,10 +1,14 @@
 use std::borrow::Cow;
 
+use http::StatusCode;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::error::CallError;
-use crate::{model::Error, wire::Id};
+use crate::{
+    model::{Error, ErrorKind},
+    wire::Id,
+};
 
 /// Reads one reply and gives its result as JSON text, `None` where a server left it out, as some
 /// do for an empty one (A2A-RPC-16).
@@ -28,8 +32,16 @@ pub(super) fn result_of<'a>(reply: &'a [u8], id: &Id) -> Result<Option<&'a str>,
 }
 
 /// The error that a body with a status other than 200 tells, if it is a reply (A2A-RPC-12).
-pub(super) fn refusal_in(body: &[u8]) -> Option<CallError> {
-    refusal(read(body).ok()?.error?).ok()
+pub(super) fn refusal_in(body: &[u8], status: StatusCode) -> Option<Error> {
+    let error: ErrorObject<'_> = serde_json::from_str(read(body).ok()?.error?.get()).ok()?;
+    let data = error.data.map(RawValue::get);
+    // What the protocol has no code for is told by the status (A2A-RPC-35).
+    let is_known = ErrorKind::from_code(error.code).is_some();
+    Some(if is_known {
+        Error::from_wire(error.code, error.message, data)
+    } else {
+        Error::from_http(status.as_u16(), error.message, data)
+    })
 }
 
 fn read(reply: &[u8]) -> Result<Members<'_>, CallError> {
