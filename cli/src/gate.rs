@@ -2,9 +2,9 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Du
 
 use portcullis::BoxAgent;
 use portcullis_a2a::{
-    binding::JsonRpc,
+    binding::{Layout, OnePort},
     log::{Limits, Retention},
-    model::{AgentCard, AgentInterface, AgentSkill},
+    model::{AgentCard, AgentSkill},
     server::Server,
 };
 use portcullis_net::Tls;
@@ -115,7 +115,7 @@ impl Gate {
         }
         let http = http.serve(
             self.listener,
-            JsonRpc::new(self.server.clone()),
+            OnePort::with_layout(self.server.clone(), &Layout::new()),
             stop.asked(),
         );
         // Both at once: a connection ends when its stream does, and that the server ends.
@@ -137,8 +137,9 @@ fn url(address: SocketAddr, tls: Option<&Tls>) -> String {
 }
 
 fn card(url: &str, about: About) -> AgentCard {
-    let interface = AgentInterface::json_rpc(url);
-    let mut card = AgentCard::new(about.name.clone(), about.description.clone(), interface);
+    let interfaces = Layout::new().interfaces(url);
+    let mut card =
+        AgentCard::of_interfaces(about.name.clone(), about.description.clone(), interfaces);
     env!("CARGO_PKG_VERSION").clone_into(&mut card.version);
     let skill = AgentSkill::new("main", about.name, about.description).with_tags(["text"]);
     card.skills = vec![

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The client of the official JavaScript SDK against `sut`, over JSON-RPC.
+// The client of the official JavaScript SDK against `sut`, over every binding that its card
+// names and the client speaks.
 //
 // usage: client.mjs BASE_URL, with the packages in $A2A_JS_MODULES. Prints a line a check and
 // "N passed, N failed" at the end; exit status 1 if one failed. Which checks apply follows from
@@ -10,17 +11,17 @@ import { deepStrictEqual as same } from 'node:assert';
 
 const require = createRequire(`${process.env.A2A_JS_MODULES}/package.json`);
 const sdk = require('@a2a-js/sdk');
-const { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } =
-  require('@a2a-js/sdk/client');
+const {
+  ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory,
+} = require('@a2a-js/sdk/client');
 
 const REQUIRED = 'urn:a2a:tck:required-extension';
 const card = await new DefaultAgentCardResolver().resolve(process.argv[2]);
 const caps = card.capabilities ?? {};
 const required = (caps.extensions ?? []).some((e) => e.uri === REQUIRED && e.required);
-const client = await new ClientFactory({
-  transports: [new JsonRpcTransportFactory()],
-  preferredTransports: ['JSONRPC'],
-}).createFromAgentCard(card);
+const factories = { JSONRPC: JsonRpcTransportFactory, 'HTTP+JSON': RestTransportFactory };
+same(card.supportedInterfaces.map((i) => i.protocolBinding), Object.keys(factories));
+let client;
 
 const state = (status) => sdk.taskStateToJSON(status.state);
 const frame = (event) => event.payload?.$case;
@@ -120,15 +121,21 @@ const checks = [
 
 let passed = 0;
 let failed = 0;
-for (const [applies, run] of checks) {
-  if (!applies) continue;
-  try {
-    await run();
-    passed += 1;
-    console.log('ok     javascript', run.name);
-  } catch (error) {
-    failed += 1;
-    console.log('FAILED javascript', run.name, '--', error.message);
+for (const [binding, Factory] of Object.entries(factories)) {
+  client = await new ClientFactory({
+    transports: [new Factory()],
+    preferredTransports: [binding],
+  }).createFromAgentCard(card);
+  for (const [applies, run] of checks) {
+    if (!applies) continue;
+    try {
+      await run();
+      passed += 1;
+      console.log('ok     javascript', binding, run.name);
+    } catch (error) {
+      failed += 1;
+      console.log('FAILED javascript', binding, run.name, '--', error.message);
+    }
   }
 }
 console.log(`javascript: ${passed} passed, ${failed} failed`);

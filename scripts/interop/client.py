@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The client of the official Python SDK against `sut`, over JSON-RPC.
+"""The client of the official Python SDK against `sut`, over every binding that its card names and the client speaks.
 
 usage: client.py BASE_URL. Prints a line a check and "N passed, N failed" at the end; exit status 1
 if one failed. Which checks apply follows from the card that the server shows.
@@ -26,6 +26,7 @@ from a2a.types import (
 from a2a.utils import errors
 
 REQUIRED = 'urn:a2a:tck:required-extension'
+BINDINGS = ['JSONRPC', 'HTTP+JSON']
 CHECKS = []
 
 
@@ -76,10 +77,10 @@ async def refused(error, awaitable):
 class Peer:
     """One client that asks for single answers, one that asks for streams."""
 
-    def __init__(self, card, http):
+    def __init__(self, card, http, binding):
         def client(streaming):
             config = ClientConfig(
-                streaming=streaming, httpx_client=http, supported_protocol_bindings=['JSONRPC']
+                streaming=streaming, httpx_client=http, supported_protocol_bindings=[binding]
             )
             return ClientFactory(config).create(card)
 
@@ -237,17 +238,20 @@ async def main(base):
     async with httpx.AsyncClient(timeout=30, trust_env=False) as http:
         card = await A2ACardResolver(http, base).get_agent_card()
         required = any(e.uri == REQUIRED and e.required for e in card.capabilities.extensions)
-        peer = Peer(card, http)
-        for function, when in CHECKS:
-            if not when(card.capabilities, required):
-                continue
-            try:
-                await asyncio.wait_for(function(peer), 30)
-                passed += 1
-                print('ok     python', function.__name__)
-            except Exception as error:  # noqa: BLE001
-                failed += 1
-                print('FAILED python', function.__name__, '--', type(error).__name__, error)
+        same([i.protocol_binding for i in card.supported_interfaces], BINDINGS, 'interfaces')
+        for binding in BINDINGS:
+            peer = Peer(card, http, binding)
+            for function, when in CHECKS:
+                if not when(card.capabilities, required):
+                    continue
+                name = f'python {binding} {function.__name__}'
+                try:
+                    await asyncio.wait_for(function(peer), 30)
+                    passed += 1
+                    print('ok    ', name)
+                except Exception as error:  # noqa: BLE001
+                    failed += 1
+                    print('FAILED', name, '--', type(error).__name__, error)
     print(f'python: {passed} passed, {failed} failed')
     return 1 if failed or not passed else 0
 

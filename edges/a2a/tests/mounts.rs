@@ -8,8 +8,8 @@ use futures_util::StreamExt;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use portcullis_a2a::{
-    binding::JsonRpc,
-    client::{Client, Event, Transport, fetch_card},
+    binding::{JsonRpc, Layout, OnePort, Rest},
+    client::{Binding, Client, Event, Transport, fetch_card},
     model::{
         AgentCard, AgentInterface, Artifact, Message, Part, SendMessageRequest, StreamResponse,
         TaskState,
@@ -21,6 +21,11 @@ use tonic::{service::Routes, transport::server::TcpIncoming};
 use tower::{Service, ServiceExt, service_fn};
 
 fn echo(url: &str) -> Server {
+    serving(vec![AgentInterface::json_rpc(url)])
+}
+
+/// A server of these interfaces.
+fn serving(interfaces: Vec<AgentInterface>) -> Server {
     let echo = executor_fn(async |ctx, out| {
         out.emit(ctx.status(TaskState::Working)).await;
         out.emit(ctx.artifact(Artifact::text("a-1", "done"))).await;
@@ -28,7 +33,7 @@ fn echo(url: &str) -> Server {
     });
     Server::new(
         echo,
-        AgentCard::new("Echo", "Says done.", AgentInterface::json_rpc(url)),
+        AgentCard::of_interfaces("Echo", "Says done.", interfaces),
     )
 }
 
@@ -39,10 +44,21 @@ fn hello() -> SendMessageRequest {
 /// Fetches the card at `url` and streams from the interface that it names.
 async fn converse<T: Transport>(transport: T, url: &str) {
     let card = fetch_card(&transport, url).await.unwrap();
-    let client = Client::of_card(transport, &card).unwrap();
-    let stream = client.send_streaming_message(&hello()).await.unwrap();
-    let kinds: Vec<_> = stream.map(|event| kind(&event.unwrap())).collect().await;
-    assert_eq!(kinds, ["task", "status", "artifact", "status"]);
+    // Every interface that the card names is there.
+    for interface in &card.supported_interfaces {
+        let binding = Binding::ALL
+            .into_iter()
+            .find(|binding| binding.as_str() == interface.protocol_binding)
+            .unwrap();
+        let client = Client::of_card_over(&[binding], transport.clone(), &card).unwrap();
+        assert_eq!(
+            (client.binding(), client.url()),
+            (binding, &interface.url.parse().unwrap())
+        );
+        let stream = client.send_streaming_message(&hello()).await.unwrap();
+        let kinds: Vec<_> = stream.map(|event| kind(&event.unwrap())).collect().await;
+        assert_eq!(kinds, ["task", "status", "artifact", "status"]);
+    }
 }
 
 fn kind(event: &Event) -> &'static str {
@@ -73,12 +89,75 @@ async fn in_the_same_process() {
     .await;
 }
 
+/// Each binding alone, and each somewhere else: A2A-GEN-5, ruling 21.
+#[tokio::test]
+async fn each_where_the_host_wants_it() {
+    converse(
+        Rest::new(serving(vec![AgentInterface::rest("http://h/")])),
+        "http://h",
+    )
+    .await;
+    let rest = vec![AgentInterface::rest("http://h/agents/echo/v1/")];
+    converse(
+        Rest::new(serving(rest)).path("agents/echo/v1/"),
+        "http://h/agents/echo/v1",
+    )
+    .await;
+    for (layout, urls) in [
+        (Layout::new(), ["http://h", "http://h/rest"]),
+        (
+            Layout::default().below("a/b/"),
+            ["http://h/a/b", "http://h/a/b/rest"],
+        ),
+        (
+            Layout::new().json_rpc_at("rpc").rest_at("/"),
+            ["http://h/rpc", "http://h"],
+        ),
+        (
+            Layout::new().below("/a").json_rpc_at("/rpc").rest_at("/"),
+            ["http://h/a/rpc", "http://h/a"],
+        ),
+        (
+            Layout::new().json_rpc_at("/x/y").rest_at("/x"),
+            ["http://h/x/y", "http://h/x"],
+        ),
+    ] {
+        let interfaces = layout.interfaces("http://h/");
+        let named: Vec<_> = interfaces.iter().map(|interface| &*interface.url).collect();
+        assert_eq!(named, urls);
+        let app = OnePort::with_layout(serving(interfaces), &layout);
+        converse(app.clone(), "http://h").await;
+        converse(app, urls[1]).await;
+    }
+}
+
+/// What a proxy took off the path is in the card and not in the layout (O-C03).
+#[tokio::test]
+async fn behind_a_proxy_that_takes_a_prefix_off() {
+    let layout = Layout::new().below("/echo");
+    let public = "https://agents.example.com/public";
+    let app = OnePort::with_layout(serving(layout.interfaces(public)), &layout);
+    let proxy = service_fn(move |request: Request<Full<Bytes>>| {
+        let app = app.clone();
+        async move {
+            let (mut head, body) = request.into_parts();
+            let path = head.uri.path_and_query().unwrap().as_str();
+            head.uri = path.strip_prefix("/public").unwrap().parse().unwrap();
+            head.headers
+                .insert("host", "internal:8080".parse().unwrap());
+            app.oneshot(Request::from_parts(head, body)).await
+        }
+    });
+    converse(proxy, "https://agents.example.com/public/echo").await;
+}
+
 #[tokio::test]
 async fn in_axum() -> Result<(), Box<dyn Error>> {
     let listener = bind("127.0.0.1:0").await?;
     let origin = format!("http://{}", listener.local_addr()?);
+    let layout = Layout::new().below("/agents/echo");
     let url = format!("{origin}/agents/echo");
-    let agent = JsonRpc::new(echo(&url)).path("/agents/echo");
+    let agent = OnePort::with_layout(serving(layout.interfaces(&origin)), &layout);
     let app = Router::new()
         .route("/", axum::routing::get(async || "an application"))
         .route_service("/agents/echo", agent.clone())
@@ -100,7 +179,9 @@ async fn in_axum() -> Result<(), Box<dyn Error>> {
 #[tokio::test]
 async fn nested_in_axum() {
     // axum strips the prefix: the service is at its own root.
-    let app = Router::new().nest_service("/nested", JsonRpc::new(echo("http://h/nested/")));
+    let layout = Layout::new();
+    let agent = OnePort::new(serving(layout.interfaces("http://h/nested")));
+    let app = Router::new().nest_service("/nested", agent);
     let app = service_fn(move |request: Request<Full<Bytes>>| {
         let app = app.clone();
         async move { app.oneshot(request.map(axum::body::Body::new)).await }
@@ -128,7 +209,7 @@ async fn in_hyper() -> Result<(), Box<dyn Error>> {
 async fn in_tonic() -> Result<(), Box<dyn Error>> {
     let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?.with_nodelay(Some(true));
     let url = format!("http://{}/", incoming.local_addr()?);
-    let agent = JsonRpc::new(echo(&url));
+    let agent = OnePort::new(serving(Layout::new().interfaces(&url)));
     let routes = Routes::from(Router::new().fallback_service(agent));
     let server = tonic::transport::Server::builder()
         .accept_http1(true)
@@ -150,7 +231,7 @@ fn it_asks_no_more_of_a_body_than_hosts_give() {
         S::Future: Send,
     {
     }
-    let service = JsonRpc::new(echo("http://h/"));
+    let service = OnePort::new(serving(Layout::new().interfaces("http://h/")));
     mounts::<_, axum::body::Body>(&service);
     mounts::<_, tonic::body::Body>(&service);
     mounts::<_, hyper::body::Incoming>(&service);

@@ -4,11 +4,11 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use futures_util::StreamExt;
 use portcullis_a2a::{
-    binding::JsonRpc,
+    binding::{Layout, OnePort},
     client::{CallError, Client},
     log::{MemoryLog, TaskLog},
     model::{
-        AgentCard, AgentInterface, Artifact, GetTaskRequest, Message, Part, SendMessageRequest,
+        AgentCard, Artifact, GetTaskRequest, Message, Part, SendMessageRequest,
         SubscribeToTaskRequest, TaskState,
     },
     server::{Server, executor_fn},
@@ -50,17 +50,14 @@ impl Rig {
         let listener = bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let log = Arc::new(MemoryLog::new());
-        let card = AgentCard::new(
-            "n",
-            "d",
-            AgentInterface::json_rpc(format!("http://{address}/")),
-        );
+        let interfaces = Layout::new().interfaces(&format!("http://{address}"));
+        let card = AgentCard::of_interfaces("n", "d", interfaces);
         let server = Server::builder(executor, card).log(log.clone()).build();
         let (stop, stopped) = oneshot::channel::<()>();
         let mut serving = JoinSet::new();
         serving.spawn(portcullis_net::Server::new().serve(
             listener,
-            JsonRpc::new(server.clone()),
+            OnePort::new(server.clone()),
             async move { drop(stopped.await) },
         ));
         Self {
@@ -238,4 +235,57 @@ async fn the_end_of_a_server_ends_its_streams() {
     timeout(Duration::from_secs(2), ended)
         .await
         .expect("in time");
+}
+
+/// Reads until a text has come.
+async fn read_until(socket: &mut TcpStream, text: &mut String, wanted: &str) {
+    let reading = async {
+        while !text.contains(wanted) {
+            let mut buffer = [0; 4096];
+            let read = socket.read(&mut buffer).await.unwrap();
+            assert_ne!(read, 0, "closed after {text}");
+            text.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
+        }
+    };
+    if timeout(Duration::from_secs(5), reading).await.is_err() {
+        panic!("no {wanted} in {text:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_comes_in_two_halves() {
+    // O-R05: the body is read before the stream begins, also when the client asks first.
+    for (path, envelope) in [("/", true), ("/rest/message:stream", false)] {
+        for expect in ["", "expect: 100-continue\r\n"] {
+            let rig = Rig::start().await;
+            rig.gate.add_permits(1);
+            let body = if envelope {
+                serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": hello()})
+            } else {
+                serde_json::json!(hello())
+            };
+            let body = body.to_string();
+            let (one, two) = body.split_at(body.len() / 2);
+            let mut socket = TcpStream::connect(rig.address).await.unwrap();
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nhost: h\r\na2a-version: 1.0\r\ncontent-type: application/json\r\n{expect}content-length: {}\r\n\r\n",
+                body.len()
+            );
+            let mut text = String::new();
+            socket.write_all(head.as_bytes()).await.unwrap();
+            if !expect.is_empty() {
+                read_until(&mut socket, &mut text, "100 Continue").await;
+            }
+            socket.write_all(one.as_bytes()).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            assert!(
+                !text.contains("200 OK"),
+                "nothing is answered to half a body"
+            );
+            socket.write_all(two.as_bytes()).await.unwrap();
+            read_until(&mut socket, &mut text, "TASK_STATE_COMPLETED").await;
+            assert!(text.contains("content-type: text/event-stream"), "{text}");
+            assert!(!text.to_lowercase().contains("content-length"), "{text}");
+        }
+    }
 }

@@ -4,4 +4,5 @@ mod card;
 mod framing;
 mod replies;
 mod requests;
+mod rest;
 mod support;

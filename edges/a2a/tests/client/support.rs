@@ -29,6 +29,7 @@ pub(crate) struct Fake {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
+    pub(crate) verb: String,
     pub(crate) uri: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: serde_json::Value,
@@ -92,6 +93,7 @@ impl Service<Request<Full<Bytes>>> for Fake {
             let (head, body) = request.into_parts();
             let body = body.collect().await.unwrap().to_bytes();
             fake.asked.lock().unwrap().push(Asked {
+                verb: head.method.to_string(),
                 uri: head.uri.to_string(),
                 headers: head.headers,
                 body: serde_json::from_slice(&body).unwrap_or_default(),

@@ -1,4 +1,4 @@
-use portcullis_a2a::model::{AgentCard, Invalid, decode_response};
+use portcullis_a2a::model::{AgentCard, AgentInterface, Invalid, decode_response};
 use serde_json::json;
 
 use crate::settings::Settings;
@@ -6,7 +6,10 @@ use crate::settings::Settings;
 /// The extension of the kits.
 const REQUIRED: &str = "urn:a2a:tck:required-extension";
 
-pub(crate) fn card(url: &str, settings: &Settings) -> Result<AgentCard, Invalid> {
+pub(crate) fn card(
+    interfaces: &[AgentInterface],
+    settings: &Settings,
+) -> Result<AgentCard, Invalid> {
     let extensions = if settings.required_extension {
         json!([{"uri": REQUIRED, "description": "Has to be asked for.", "required": true}])
     } else {
@@ -16,7 +19,7 @@ pub(crate) fn card(url: &str, settings: &Settings) -> Result<AgentCard, Invalid>
         "name": "Portcullis under test",
         "description": "Does what kits and clients of others ask for, by prefix of the message.",
         "version": env!("CARGO_PKG_VERSION"),
-        "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+        "supportedInterfaces": interfaces,
         "capabilities": {
             "streaming": settings.streaming,
             "pushNotifications": settings.push,

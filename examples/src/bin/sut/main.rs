@@ -3,7 +3,7 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `SUT_HTTP_PORT` | where JSON-RPC and the card are, 0 for a free port |
+//! | `SUT_HTTP_PORT` | where JSON-RPC, HTTP+JSON (below `/rest`) and the card are, 0 for a free port |
 //! | `SUT_GRPC_PORT` | taken, and not used: there is no gRPC yet |
 //! | `SUT_STREAMING`, `SUT_PUSH`, `SUT_EXT_CARD` | 0 or 1: what the card declares; streaming is on by default |
 //! | `SUT_REQUIRED_EXT` | 1: the card requires an extension |
@@ -18,7 +18,7 @@ mod settings;
 use std::process::ExitCode;
 
 use portcullis_a2a::{
-    binding::JsonRpc,
+    binding::{Layout, OnePort},
     server::{Server, executor_fn},
 };
 use portcullis_examples::{say, until_stopped};
@@ -45,11 +45,15 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let settings = Settings::from_env()?;
     let listener = bind(&format!("127.0.0.1:{}", settings.http_port)).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    let server = Server::new(executor_fn(agent::behave), card::card(&url, &settings)?);
+    let layout = Layout::new();
+    let server = Server::new(
+        executor_fn(agent::behave),
+        card::card(&layout.interfaces(&url), &settings)?,
+    );
     let stopped = until_stopped();
     say(&url);
     portcullis_net::Server::new()
-        .serve(listener, JsonRpc::new(server), stopped)
+        .serve(listener, OnePort::with_layout(server, &layout), stopped)
         .await;
     Ok(())
 }

@@ -22,7 +22,7 @@ impl<'a> ErrorBody<'a> {
                 code => code,
             },
             message: error.message(),
-            details: Some(error.details()),
+            details: Some(error.full_details()),
         }
     }
 

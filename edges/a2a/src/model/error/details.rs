@@ -11,24 +11,27 @@ use super::{Error, ErrorKind, Violation};
 /// The details of an error: what JSON-RPC calls `data` and HTTP+JSON `details`, an array
 /// of objects with an `@type` (A2A-RPC-29, -30, -32).
 #[derive(Clone, Copy, Debug)]
-pub struct ErrorDetails<'a>(pub(super) &'a Error);
+pub struct ErrorDetails<'a> {
+    pub(super) error: &'a Error,
+    pub(super) reason: Option<&'static str>,
+}
 
 impl ErrorDetails<'_> {
     /// Whether there is nothing to say, so that `data` is left out.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.reason().is_none() && self.0.violations().is_empty()
+        self.reason.is_none() && self.error.violations().is_empty()
     }
 }
 
 impl Serialize for ErrorDetails<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut details = serializer.serialize_seq(None)?;
-        if let Some(reason) = self.0.reason() {
-            details.serialize_element(&ErrorInfo(reason, self.0))?;
+        if let Some(reason) = self.reason {
+            details.serialize_element(&ErrorInfo(reason, self.error))?;
         }
-        if !self.0.violations().is_empty() {
-            details.serialize_element(&BadRequest(self.0.violations()))?;
+        if !self.error.violations().is_empty() {
+            details.serialize_element(&BadRequest(self.error.violations()))?;
         }
         details.end()
     }

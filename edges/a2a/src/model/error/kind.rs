@@ -176,12 +176,31 @@ impl ErrorKind {
         })
     }
 
+    /// The reason where no code of JSON-RPC says it: beside those of the refusals the ones
+    /// that official SDKs write and read (A2A-RPC-33).
+    #[must_use]
+    pub const fn full_reason(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Parse => "PARSE_ERROR",
+            Self::InvalidRequest => "INVALID_REQUEST",
+            Self::MethodNotFound => "METHOD_NOT_FOUND",
+            Self::InvalidParams => "INVALID_PARAMS",
+            refusal => return refusal.reason(),
+        })
+    }
+
     /// The kind with this reason.
     #[must_use]
     pub fn from_reason(reason: &str) -> Option<Self> {
         Self::REFUSALS
             .into_iter()
-            .find(|kind| kind.reason() == Some(reason))
+            .chain([
+                Self::Parse,
+                Self::InvalidRequest,
+                Self::MethodNotFound,
+                Self::InvalidParams,
+            ])
+            .find(|kind| kind.full_reason() == Some(reason))
     }
 
     /// The usual message; for the codes of JSON-RPC the prescribed one (A2A-RPC-26).

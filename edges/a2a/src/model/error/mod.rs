@@ -150,8 +150,21 @@ impl Error {
 
     /// The details, for a wire: an array, which may be empty.
     #[must_use]
-    pub const fn details(&self) -> ErrorDetails<'_> {
-        ErrorDetails(self)
+    pub fn details(&self) -> ErrorDetails<'_> {
+        ErrorDetails {
+            error: self,
+            reason: self.0.kind.reason(),
+        }
+    }
+
+    /// As [`details`](Self::details), with a reason for what JSON-RPC has a code for too: for
+    /// the other bindings.
+    #[must_use]
+    pub fn full_details(&self) -> ErrorDetails<'_> {
+        ErrorDetails {
+            error: self,
+            reason: self.0.kind.full_reason(),
+        }
     }
 }
 

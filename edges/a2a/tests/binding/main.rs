@@ -1,10 +1,13 @@
-//! The JSON-RPC binding, called as a service.
+//! The bindings, called as services.
 
+mod both;
 mod envelope;
 mod flaky_log;
 mod gate;
 mod golden;
 mod names;
+mod rest;
+mod rest_golden;
 mod streams;
 mod support;
 mod trace;

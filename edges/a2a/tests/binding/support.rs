@@ -17,7 +17,7 @@ use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full};
 use portcullis::{Failure, Principal};
 use portcullis_a2a::{
-    binding::{JsonRpc, ResponseBody},
+    binding::{Layout, OnePort, ResponseBody},
     log::{MemoryLog, TaskLog},
     model::{Artifact, Message, Part, PartContent, TaskState, decode_response},
     server::{Emission, RequestContext, SequentialIds, Server, StepClock, executor_fn},
@@ -129,7 +129,7 @@ impl Step {
 pub(crate) type Script = fn(&str) -> Vec<Step>;
 
 pub(crate) struct Rig {
-    service: JsonRpc,
+    service: OnePort,
     log: Arc<MemoryLog>,
     gate: Arc<Semaphore>,
     broken: Arc<AtomicBool>,
@@ -143,7 +143,8 @@ pub(crate) fn card() -> Value {
         "name": "Echo Agent",
         "description": "Repeats what it is told.",
         "supportedInterfaces": [
-            {"url": "https://agent.example.com/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+            {"url": "https://agent.example.com/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+            {"url": "https://agent.example.com/rest", "protocolBinding": "HTTP+JSON", "protocolVersion": "1.0"}
         ],
         "provider": {"organization": "Example Org", "url": "https://example.com"},
         "version": "0.3.1",
@@ -191,7 +192,7 @@ pub(crate) fn rig_of(card: &Value, script: Script) -> Rig {
         .clock(StepClock::new(start, 100))
         .build();
     Rig {
-        service: JsonRpc::new(server).path("/rpc"),
+        service: OnePort::with_layout(server, &Layout::new().json_rpc_at("/rpc")),
         log,
         gate,
         broken,
@@ -259,6 +260,39 @@ impl Rig {
         self.send("POST", "/rpc", &headers, body.to_owned()).await
     }
 
+    /// A request of HTTP+JSON, below `/rest`.
+    pub(crate) async fn rest(
+        &self,
+        verb: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
+        let headers = [&[("a2a-version", "1.0")], headers].concat();
+        let uri = format!("/rest{path}");
+        self.send(verb, &uri, &headers, body.to_owned()).await
+    }
+
+    /// A stream of HTTP+JSON.
+    pub(crate) async fn rest_watch(
+        &self,
+        verb: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Watcher {
+        let headers = [&[("a2a-version", "1.0")], headers].concat();
+        let body = Full::<Bytes>::from(body.to_owned());
+        let uri = format!("/rest{path}");
+        let response = self.exchange(verb, &uri, &headers, body).await;
+        Watcher::of(response).await
+    }
+
+    /// The service, for somebody else to call.
+    pub(crate) fn service(&self) -> OnePort {
+        self.service.clone()
+    }
+
     /// A request of the examples, and what it must be answered with.
     pub(crate) async fn call(&mut self, request: &str, want: &str) -> Reply {
         let reply = self.post(&self.names.resolve(request), &[]).await;
@@ -303,15 +337,7 @@ impl Rig {
         let headers = [&[("a2a-version", "1.0")], headers].concat();
         let body = Full::<Bytes>::from(self.names.resolve(request));
         let response = self.exchange("POST", "/rpc", &headers, body).await;
-        if response.headers()["content-type"] != "text/event-stream" {
-            panic!("no stream: {:?}", Reply::of(response).await);
-        }
-        Watcher {
-            body: response.into_body(),
-            text: String::new(),
-            comments: 0,
-            last_id: None,
-        }
+        Watcher::of(response).await
     }
 
     /// Sends a body without its length, and tells how many chunks of it were read.
@@ -341,7 +367,9 @@ impl Rig {
         B::Data: Send,
     {
         let mut request = Request::builder().method(verb).uri(uri);
-        if !headers.iter().any(|(name, _)| *name == "content-type") {
+        let typed =
+            uri.starts_with("/rest") || headers.iter().any(|(name, _)| *name == "content-type");
+        if !typed {
             request = request.header("content-type", "application/json");
         }
         for (name, value) in headers {
@@ -392,9 +420,24 @@ pub(crate) struct Watcher {
     text: String,
     pub(crate) comments: usize,
     pub(crate) last_id: Option<String>,
+    /// What the last event called itself.
+    pub(crate) last_event: Option<String>,
 }
 
 impl Watcher {
+    async fn of(response: Response<ResponseBody>) -> Self {
+        if response.headers()["content-type"] != "text/event-stream" {
+            panic!("no stream: {:?}", Reply::of(response).await);
+        }
+        Self {
+            body: response.into_body(),
+            text: String::new(),
+            comments: 0,
+            last_id: None,
+            last_event: None,
+        }
+    }
+
     /// The `data` of the next event; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
@@ -405,6 +448,8 @@ impl Watcher {
                 for line in event.lines() {
                     if line.starts_with(':') {
                         self.comments += 1;
+                    } else if let Some(name) = line.strip_prefix("event: ") {
+                        self.last_event = Some(name.to_owned());
                     } else if let Some(id) = line.strip_prefix("id: ") {
                         self.last_id = Some(id.to_owned());
                     } else if let Some(json) = line.strip_prefix("data: ") {
