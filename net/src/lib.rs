@@ -18,10 +18,12 @@ mod client;
 mod server;
 
 #[cfg(feature = "client")]
-pub use self::client::{ClientError, ClientFuture, HttpClient, HttpClientBuilder};
+pub use self::client::{
+    ClientError, ClientFuture, ForbiddenAddress, Guard, HttpClient, HttpClientBuilder, Resolving,
+};
 #[cfg(all(feature = "client", feature = "tls"))]
 #[cfg_attr(docsrs, doc(cfg(all(feature = "client", feature = "tls"))))]
-pub use self::client::{TlsConnector, Trust, TrustError};
+pub use self::client::{GuardedConnector, TlsConnector, Trust, TrustError};
 #[cfg(feature = "server")]
 pub use self::server::{BindError, Listener, Peer, Server, Stopped, StreamBody, bind};
 #[cfg(all(feature = "server", feature = "tls"))]

@@ -96,6 +96,28 @@ impl HttpClientBuilder {
         self.connector(connector)
     }
 
+    /// A client that dials only what the guard allows, with TLS where the address says `https`.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    #[must_use]
+    pub fn build_guarded<B>(
+        self,
+        guard: super::Guard,
+        trust: super::Trust,
+    ) -> HttpClient<super::GuardedConnector, B>
+    where
+        B: Body + Send,
+        B::Data: Send,
+    {
+        let guard = guard.connect_timeout(self.connect_timeout);
+        let connector = hyper_rustls::HttpsConnectorBuilder::new()
+            .with_tls_config(trust.into_config())
+            .https_or_http()
+            .enable_all_versions()
+            .wrap_connector(guard);
+        self.connector(connector)
+    }
+
     fn tcp(&self) -> HttpConnector {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);

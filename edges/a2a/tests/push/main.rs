@@ -5,3 +5,4 @@
 mod delivery;
 mod registration;
 mod support;
+mod wire;
