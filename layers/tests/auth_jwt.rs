@@ -34,7 +34,10 @@ use ring::{
     },
 };
 use serde_json::{Value, json};
-use tokio::{sync::Semaphore, time::advance};
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, advance},
+};
 use tower::Service;
 
 use support::{Log, secs};
@@ -796,6 +799,19 @@ async fn an_abandoned_fetch_does_no_harm() {
     }
 }
 
+/// One that nobody drove, and that will never be answered, is given up for another.
+#[tokio::test(start_paused = true)]
+async fn a_fetch_that_stood_still_is_begun_anew() {
+    let key = Signer::ec("k");
+    let token = key.token(&claims());
+    let issuer = Issuer::answering([Answer::Hangs, keys(&[&key])]);
+    let jwt = issuer.jwt();
+    assert!(ask(&jwt, &token).now_or_never().is_none());
+    advance(secs(30)).await;
+    ask(&jwt, &token).await.expect("asked again");
+    assert_eq!(issuer.asked(), 2);
+}
+
 /// That nobody can tell is no reason to say that somebody is wrong.
 #[tokio::test(start_paused = true)]
 async fn an_issuer_that_is_down_is_unavailable() {
@@ -814,7 +830,9 @@ async fn an_issuer_that_is_down_is_unavailable() {
     ] {
         let issuer = Issuer::answering([answer]);
         let jwt = issuer.jwt();
+        let begun = Instant::now();
         let error = ask(&jwt, &token).await.expect_err("there are no keys");
+        assert!(begun.elapsed() <= secs(5), "{says}");
         assert_eq!(error.kind(), AuthErrorKind::Unavailable, "{says}");
         assert!(error.after().is_some_and(|after| after <= secs(5)));
         let mut causes = String::new();
