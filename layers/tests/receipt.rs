@@ -109,12 +109,15 @@ async fn says_what_became_of_a_turn() {
 #[tokio::test(start_paused = true)]
 async fn counts_attempts() {
     let books = Books::default();
+    let busy = Failure::with_code(FailureCode::OVERLOADED, "busy").retryable(true);
+    let busy = [Do::Say(busy.into())];
     let agent = ServiceBuilder::new()
         .layer(books.layer())
         .retries(2)
-        .service(actor([fail("busy", true)]).then([say("a"), done()]));
+        .service(actor(busy).then([say("a"), done()]));
     events(&agent).await;
     assert_eq!(books.only().attempts, 2);
+    assert_eq!(books.only().given_up, [Some(FailureCode::OVERLOADED)]);
     assert_eq!(books.only().outcome, Outcome::Completed);
 }
 

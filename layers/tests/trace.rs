@@ -145,6 +145,7 @@ async fn records_cost_caches_and_attempts() {
     assert_eq!(span["gen_ai.usage.reasoning.output_tokens"], "6");
     assert_eq!(span["portcullis.cost"], "0.35 USD, 7 EUR");
     assert_eq!(span["portcullis.attempts"], "2");
+    assert_eq!(span["portcullis.given_up"], "_OTHER", "it has no code");
     assert_eq!(span["portcullis.tools"], "1");
     let first: f64 = span["gen_ai.response.time_to_first_chunk"].parse().unwrap();
     let event: f64 = span["portcullis.first_event_ms"].parse().unwrap();

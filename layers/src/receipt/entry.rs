@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use portcullis::{Cost, Principal, TraceContext, Usage, UsageTally};
+use portcullis::{Cost, FailureCode, Principal, TraceContext, Usage, UsageTally};
 
 use super::{Outcome, measure::last};
 
@@ -34,6 +34,8 @@ pub struct Receipt {
     pub usage: UsageTally,
     /// How often a layer below invoked the agent; zero if none of them invokes again.
     pub attempts: u32,
+    /// Why attempts were given up, in their order: the codes, where the failures had any.
+    pub given_up: Vec<Option<FailureCode>>,
     /// How it ended.
     pub outcome: Outcome,
 }

@@ -4,7 +4,7 @@ use std::{
     time::Duration,
 };
 
-use portcullis::{AgentEvent, Scope, TurnRecord, Usage, UsageSink, UsageTally};
+use portcullis::{AgentEvent, FailureCode, Scope, TurnRecord, Usage, UsageSink, UsageTally};
 use tokio::time::Instant;
 
 /// What is counted of a turn while it runs.
@@ -29,6 +29,7 @@ pub(crate) struct Measured {
     pub(crate) tools: u64,
     pub(crate) usage: UsageTally,
     pub(crate) attempts: u32,
+    pub(crate) given_up: Vec<Option<FailureCode>>,
 }
 
 impl Measure {
@@ -72,6 +73,10 @@ impl Measure {
 
     /// At the end, when below is gone: whatever an engine reports while it is dropped has come.
     pub(crate) fn finish(self) -> Measured {
+        let (attempts, given_up) = self.record.with(|turn| {
+            let codes = turn.given_up.iter().map(|why| why.code().cloned());
+            (turn.attempts, codes.collect())
+        });
         Measured {
             duration: self.started.elapsed(),
             first_event: self.first_event,
@@ -79,7 +84,8 @@ impl Measure {
             events: self.events,
             tools: self.tools,
             usage: mem::take(&mut *lock(&self.usage)),
-            attempts: self.record.with(|turn| turn.attempts),
+            attempts,
+            given_up,
         }
     }
 }

@@ -58,6 +58,7 @@ impl<K: ReceiptSink> Turn for ReceiptTurn<K> {
             tools: measured.tools,
             usage: measured.usage,
             attempts: measured.attempts,
+            given_up: measured.given_up,
             outcome: end.into(),
         };
         // Inside of `drop`, during a panic, a second one would abort the process.

@@ -28,6 +28,7 @@
 //! | `portcullis.outcome` | `completed`, `failed`, `cancelled`, `truncated` or `panicked` |
 //! | `portcullis.events`, `portcullis.first_event_ms`, `portcullis.duration_ms` | how many, and when |
 //! | `portcullis.tools`, `portcullis.model_calls`, `portcullis.attempts`, `portcullis.source` | if known, or not zero |
+//! | `portcullis.given_up` | the codes of failures after which a layer tried again |
 //! | `portcullis.cost` | one sum a currency: `0.0125 USD` |
 //! | `trace_id`, `parent_id` | of the W3C trace context that an edge has put into the scope |
 //! | `gen_ai.input.messages`, `gen_ai.output.messages` | only with [`TraceLayer::content`] or [`TraceLayer::redacted_content`] |

@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use portcullis::{AgentEvent, End, Flow, Outbox, Prompt, Scope, TraceContext, Turn, Usage};
+use portcullis::{
+    AgentEvent, End, FailureCode, Flow, Outbox, Prompt, Scope, TraceContext, Turn, Usage,
+};
 use tracing::{Span, field::Empty};
 
 use super::{TraceLayer, content::Content};
@@ -49,6 +51,7 @@ impl TraceTurn {
             portcullis.duration_ms = Empty,
             portcullis.model_calls = Empty,
             portcullis.attempts = Empty,
+            portcullis.given_up = Empty,
             portcullis.cost = Empty,
             trace_id = trace.map(TraceContext::trace_id),
             parent_id = trace.map(TraceContext::parent_id),
@@ -158,6 +161,13 @@ fn record(span: &Span, measured: &Measured, outcome: &Outcome) {
         if let Some(tokens) = tokens {
             span.record(name, tokens);
         }
+    }
+    if !measured.given_up.is_empty() {
+        let codes = measured.given_up.iter();
+        let codes: Vec<_> = codes
+            .map(|code| code.as_ref().map_or(semconv::OTHER, FailureCode::as_str))
+            .collect();
+        span.record("portcullis.given_up", codes.join(", "));
     }
     if let Some(cost) = cost(measured) {
         span.record("portcullis.cost", cost);
