@@ -3,9 +3,13 @@ use std::{fmt, sync::Arc};
 use portcullis::{Principal, TraceContext};
 use tokio::sync::{Mutex, mpsc};
 
-use crate::model::{
-    Artifact, Message, Metadata, Part, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus,
-    TaskStatusUpdateEvent,
+use super::core::Core;
+use crate::{
+    log::{Owner, TaskKey, Unavailable},
+    model::{
+        Artifact, Message, Metadata, Part, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus,
+        TaskStatusUpdateEvent,
+    },
 };
 
 /// What an executor is asked, and by whom. Cloning is a reference count.
@@ -15,6 +19,8 @@ use crate::model::{
 pub struct RequestContext(pub(super) Arc<Asked>);
 
 pub(super) struct Asked {
+    pub(super) core: Arc<Core>,
+    pub(super) owner: Owner,
     pub(super) task_id: String,
     pub(super) context_id: String,
     pub(super) session: String,
@@ -31,6 +37,9 @@ pub(super) struct Asked {
 }
 
 impl RequestContext {
+    /// How many tasks that a message refers to are read at most.
+    pub const REFERENCES: usize = 32;
+
     /// The task. There is none yet if this is the first turn of it: the first emission
     /// that is not a message opens it.
     #[must_use]
@@ -60,6 +69,32 @@ impl RequestContext {
     #[must_use]
     pub fn task(&self) -> Option<&Task> {
         self.0.task.as_deref()
+    }
+
+    /// The tasks that the message refers to, as they are now, in its order. Those that the
+    /// caller may not read, or that are gone, are left out, and nobody learns which
+    /// (A2A-OP-23). At most [`REFERENCES`](Self::REFERENCES) of them are read.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    ///
+    /// # Cancel safety
+    /// Dropping it loses nothing.
+    pub async fn reference_tasks(&self) -> Result<Vec<Task>, Unavailable> {
+        let Asked {
+            core,
+            owner,
+            message,
+            ..
+        } = &*self.0;
+        let mut tasks = Vec::new();
+        for id in message.reference_task_ids.iter().take(Self::REFERENCES) {
+            let key = TaskKey::new(owner.clone(), id.as_str());
+            if let Some(snapshot) = core.log.snapshot(&key).await? {
+                tasks.push(snapshot.into_task());
+            }
+        }
+        Ok(tasks)
     }
 
     /// On whose behalf the server runs.

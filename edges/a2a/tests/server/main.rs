@@ -8,6 +8,7 @@ mod isolation;
 mod life_cycle;
 mod log_faults;
 mod reducer;
+mod references;
 mod refusals;
 mod state_machine;
 mod support;

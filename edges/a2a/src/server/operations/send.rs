@@ -267,6 +267,8 @@ impl Server {
             &message.context_id,
         );
         let cx = RequestContext(Arc::new(Asked {
+            core: self.shared_core(),
+            owner: standing.owner,
             task_id: message.task_id.clone(),
             context_id: message.context_id.clone(),
             session,
