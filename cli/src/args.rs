@@ -29,7 +29,13 @@ pub(crate) enum Command {
     /// Serve an agent over A2A.
     Serve(ServeArgs),
     /// Send one message to an agent and print its answer as it comes.
+    ///
+    /// If the environment has PORTCULLIS_KEY, that API key is sent along, to the very address
+    /// that was given and to no other one that a card may name.
     Call(CallArgs),
+    /// Make an API key: its line goes into a file for `serve --api-keys`, which may be in use, and
+    /// the key is printed, this once.
+    Key(KeyArgs),
 }
 
 #[derive(ClapArgs, Debug)]
@@ -81,6 +87,13 @@ pub(crate) struct ServeArgs {
     /// The key of the certificate, a PEM file.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
+    /// Let only those in who have a key of this file; `portcullis key` makes them. It is read
+    /// again when it changes.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) api_keys: Option<PathBuf>,
+    /// Let only those in whose key has this scope; more than one may be given.
+    #[arg(long, value_name = "SCOPE", requires = "api_keys")]
+    pub(crate) require_scope: Vec<String>,
     /// How many turns run at once; more wait.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) turns: u32,
@@ -129,4 +142,17 @@ pub(crate) struct CallArgs {
     /// Answer a task that asked back.
     #[arg(long, value_name = "ID")]
     pub(crate) task: Option<String>,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct KeyArgs {
+    /// The file, which is made if it is not there.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Whose key it is: one word. Keys of the same name are the same caller.
+    #[arg(value_name = "NAME")]
+    pub(crate) subject: String,
+    /// What its holder may do, one word each: what `serve --require-scope` asks for.
+    #[arg(value_name = "SCOPES")]
+    pub(crate) scopes: Vec<String>,
 }

@@ -1,5 +1,6 @@
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
+use futures_util::FutureExt;
 use portcullis::BoxAgent;
 use portcullis_a2a::{
     binding::{Layout, OnePort},
@@ -10,8 +11,9 @@ use portcullis_a2a::{
 use portcullis_net::Tls;
 use portcullis_sqlite::{Database, SqliteLog};
 use tokio::net::TcpListener;
+use tower::Layer;
 
-use crate::{complaint::Complaint, stop::Stop};
+use crate::{complaint::Complaint, guard::Guard, stop::Stop};
 
 /// How long turns and connections may take to end after the program was asked to stop.
 /// Whoever waits for the process, a terminal or a supervisor, waits so long (O-D04).
@@ -49,6 +51,7 @@ pub(crate) struct Gate {
     listener: TcpListener,
     address: SocketAddr,
     tls: Option<Tls>,
+    guard: Option<Guard>,
     server: Server,
 }
 
@@ -60,6 +63,8 @@ pub(crate) struct About {
     pub(crate) examples: Vec<&'static str>,
     /// Where callers reach it, if not at the address that it listens on.
     pub(crate) url: Option<String>,
+    /// Who is let in; without it everybody is.
+    pub(crate) guard: Option<Guard>,
 }
 
 impl Gate {
@@ -82,6 +87,10 @@ impl Gate {
             .url
             .clone()
             .unwrap_or_else(|| url(address, tls.as_ref()));
+        let guard = about.guard.clone();
+        if guard.is_some() && tls.is_none() && !address.ip().is_loopback() {
+            tracing::warn!("keys come in the clear: put TLS in front, or serve it with --tls-cert");
+        }
         let mut builder = Server::agent_builder(agent, card(&url, about));
         if let Some(database) = database {
             let log = SqliteLog::new(database, Retention::default(), Limits::default())
@@ -97,6 +106,7 @@ impl Gate {
             listener,
             address,
             tls,
+            guard,
             server,
         })
     }
@@ -113,11 +123,14 @@ impl Gate {
         if let Some(tls) = self.tls {
             http = http.tls(tls);
         }
-        let http = http.serve(
-            self.listener,
-            OnePort::with_layout(self.server.clone(), &Layout::new()),
-            stop.asked(),
-        );
+        let binding = OnePort::with_layout(self.server.clone(), &Layout::new());
+        let http = match self.guard {
+            None => http.serve(self.listener, binding, stop.asked()).boxed(),
+            Some(guard) => {
+                let guarded = guard.layer().layer(binding);
+                http.serve(self.listener, guarded, stop.asked()).boxed()
+            }
+        };
         // Both at once: a connection ends when its stream does, and that the server ends.
         let turns = async {
             stop.asked().await;
@@ -142,6 +155,9 @@ fn card(url: &str, about: About) -> AgentCard {
         AgentCard::of_interfaces(about.name.clone(), about.description.clone(), interfaces);
     env!("CARGO_PKG_VERSION").clone_into(&mut card.version);
     let skill = AgentSkill::new("main", about.name, about.description).with_tags(["text"]);
+    if about.guard.is_some() {
+        Guard::declare(&mut card);
+    }
     card.skills = vec![
         about
             .examples

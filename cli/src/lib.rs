@@ -8,6 +8,8 @@ mod demo;
 pub mod desk;
 pub mod exec;
 mod gate;
+mod guard;
+mod key;
 mod log;
 mod program;
 mod serve;

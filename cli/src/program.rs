@@ -12,7 +12,7 @@ use crate::{
     args::{Args, Command},
     call,
     complaint::Complaint,
-    demo, serve,
+    demo, key, serve,
 };
 
 /// Runs the program with the arguments of the process.
@@ -40,6 +40,7 @@ pub fn run() -> ExitCode {
             Command::Demo(args) => demo::run(args).await,
             Command::Serve(args) => serve::run(args).await,
             Command::Call(args) => call::run(args).await,
+            Command::Key(args) => key::run(&args),
         }
     });
     // Tasks are dropped now; a thread that is busy in a file is not waited for.

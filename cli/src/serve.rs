@@ -7,6 +7,7 @@ use std::{
 use portcullis::BoxAgent;
 use portcullis_layers::{
     ServiceBuilderExt,
+    auth::{ApiKeys, AuthLayer},
     budget::{BudgetLayer, Limits, Meter},
     timeout::TimeoutLayer,
     trace::TraceLayer,
@@ -21,6 +22,7 @@ use crate::{
     desk::Desk,
     exec::Exec,
     gate::{About, Gate, Store},
+    guard::Guard,
     log,
     program::itself,
     stop::Stop,
@@ -32,9 +34,18 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     let database = Store::from_flag(&args.store).open()?;
     let (engine, mut about) = engine(&args, database.as_ref())?;
     about.url.clone_from(&args.public_url);
+    if let Some(file) = &args.api_keys {
+        let keys = ApiKeys::open(file).map_err(|error| {
+            Complaint::nothing_to_serve(format!("no API keys in {}", file.display()), error)
+        })?;
+        about.guard = Some(Guard::new(keys, &args.require_scope));
+    }
+    let guarded = about.guard.is_some();
     let name = about.name.clone();
     let agent = ServiceBuilder::new()
         .catch()
+        // The second lock: no turn runs for nobody, whichever way it came in.
+        .optional(guarded.then(AuthLayer::demand))
         .layer(TraceLayer::new().agent(name.as_str()))
         .concurrency(args.turns as usize)
         .budget(BudgetLayer::per_turn(Limits::of(
@@ -55,10 +66,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     let stop = Stop::on_signals();
     let said = writeln!(
         io::stdout(),
-        "{name} is at {url}\nstack: catch, trace, concurrency ({turns} turns), budget ({tools} tools a turn), \
+        "{name} is at {url}\nstack: catch, {auth}trace, concurrency ({turns} turns), budget ({tools} tools a turn), \
          timeout ({seconds} s a turn), conform\ntasks: {store}\ntry: {itself} call {url} \"{example}\"",
         itself = itself(),
         url = gate.url(),
+        auth = if guarded { "auth (API keys), " } else { "" },
         turns = args.turns,
         tools = args.turn_tools,
         seconds = args.turn_seconds,
@@ -103,6 +115,7 @@ fn engine(args: &ServeArgs, database: Option<&Database>) -> Result<(BoxAgent, Ab
                 name,
                 examples: Vec::new(),
                 url: None,
+                guard: None,
             };
             Ok((exec.agent(), about))
         }
@@ -126,5 +139,6 @@ pub(crate) fn about_desk() -> About {
             "what is 12*34, and that in hex?",
         ],
         url: None,
+        guard: None,
     }
 }

@@ -1,9 +1,11 @@
 use std::path::Path;
 
 use bytes::Bytes;
+use http::{HeaderValue, Request, Uri, header::AUTHORIZATION};
 use http_body_util::Full;
 use portcullis_a2a::client::{CallError, Client, Transport, fetch_card};
 use portcullis_net::{ClientError, HttpClientBuilder, Trust};
+use tower::util::MapRequest;
 
 use crate::complaint::Complaint;
 
@@ -15,12 +17,14 @@ pub(crate) struct Connected<T> {
 }
 
 /// Reads the card at `url` and makes a client of the agent.
-/// `authorities` is a file of certificates to trust besides the public ones.
+/// `authorities` is a file of certificates to trust besides the public ones. `authorization` is
+/// sent to this address and no other.
 pub(crate) async fn connect(
     url: &str,
     authorities: Option<&Path>,
+    authorization: Option<HeaderValue>,
 ) -> Result<Connected<impl Transport>, Complaint> {
-    let parsed: http::Uri = url
+    let parsed: Uri = url
         .parse()
         .map_err(|error| Complaint::usage(format!("{url} is no address: {error}")))?;
     if !matches!(parsed.scheme_str(), Some("http" | "https")) || parsed.authority().is_none() {
@@ -35,6 +39,15 @@ pub(crate) async fn connect(
             .map_err(|error| Complaint::usage(error.to_string()))?;
     }
     let http = HttpClientBuilder::new().build_tls::<Full<Bytes>>(trust);
+    let http = MapRequest::new(http, move |mut request: Request<Full<Bytes>>| {
+        if let Some(authorization) = &authorization
+            && same_origin(request.uri(), &parsed)
+        {
+            let value = authorization.clone();
+            request.headers_mut().insert(AUTHORIZATION, value);
+        }
+        request
+    });
     let card = fetch_card(&http, url)
         .await
         .map_err(|error| complain(url, error))?;
@@ -43,6 +56,11 @@ pub(crate) async fn connect(
         Complaint::unreachable(format!("cannot call the agent at {url}"), error)
     })?;
     Ok(Connected { client, streams })
+}
+
+/// A card may name any address: a secret goes only where its owner has sent it.
+fn same_origin(one: &Uri, other: &Uri) -> bool {
+    one.scheme() == other.scheme() && one.authority() == other.authority()
 }
 
 /// What a failed call means to a person.

@@ -3,9 +3,10 @@
 mod connect;
 mod printer;
 
-use std::{io, process::ExitCode};
+use std::{env, io, process::ExitCode};
 
 use futures_util::StreamExt;
+use http::HeaderValue;
 use portcullis_a2a::{
     client::CallError,
     model::{
@@ -20,7 +21,7 @@ use crate::{args::CallArgs, complaint::Complaint, stop::Stop};
 
 /// Sends the message and prints what comes. Ctrl-C cancels the task.
 pub(crate) async fn run(args: CallArgs) -> Result<ExitCode, Complaint> {
-    let connected = connect(&args.url, args.ca.as_deref()).await?;
+    let connected = connect(&args.url, args.ca.as_deref(), key_of_environment()?).await?;
     let request = SendMessageRequest::new(message(&args));
     let stop = Stop::on_signals();
     let mut printer = Printer::new(io::stdout(), args.json);
@@ -68,6 +69,19 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitCode, Complaint> {
             Err(Complaint::failed(format!("{}: {why}", state.as_str())))
         }
     }
+}
+
+/// Not an argument: those are there for everybody to see.
+fn key_of_environment() -> Result<Option<HeaderValue>, Complaint> {
+    let Some(key) = env::var_os("PORTCULLIS_KEY").filter(|key| !key.is_empty()) else {
+        return Ok(None);
+    };
+    let bearer = key
+        .to_str()
+        .and_then(|key| HeaderValue::from_str(&format!("Bearer {}", key.trim())).ok());
+    let mut bearer = bearer.ok_or_else(|| Complaint::usage("PORTCULLIS_KEY holds no key"))?;
+    bearer.set_sensitive(true);
+    Ok(Some(bearer))
 }
 
 fn message(args: &CallArgs) -> Message {

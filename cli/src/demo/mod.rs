@@ -70,7 +70,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
     ]);
     let mut serving = std::pin::pin!(gate.serve(&stop));
     let drive = async {
-        let connected = connect(&url, None).await?;
+        let connected = connect(&url, None, None).await?;
         let client = connected
             .client
             .extensions([portcullis_a2a::server::EVENTS_EXTENSION]);

@@ -74,6 +74,18 @@ message! {
     }
 }
 
+impl ApiKeySecurityScheme {
+    /// In a header.
+    #[must_use]
+    pub fn header(name: impl Into<String>) -> Self {
+        Self {
+            location: "header".to_owned(),
+            name: name.into(),
+            ..Self::blank()
+        }
+    }
+}
+
 message! {
     /// HTTP authentication.
     HttpAuthSecurityScheme {
