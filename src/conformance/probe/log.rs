@@ -109,12 +109,14 @@ impl ProbeLog {
     /// not taken yet. Needs [`taking`](Self::taking).
     #[must_use]
     pub fn ran_ahead(&self) -> usize {
+        self.ran_ahead_of(|_| true)
+    }
+
+    /// The same, of some events.
+    pub(in crate::conformance) fn ran_ahead_of(&self, of: impl Fn(&AgentEvent) -> bool) -> usize {
         let state = self.state();
-        state
-            .emitted
-            .iter()
-            .filter(|event| event.ran_ahead())
-            .count()
+        let ahead = |it: &&Emitted| it.ran_ahead() && of(&it.event);
+        state.emitted.iter().filter(ahead).count()
     }
 
     /// How many paid calls were made.

@@ -27,7 +27,8 @@ impl LayerOptions {
         }
     }
 
-    /// It changes, joins, holds back or withholds known events.
+    /// It changes, joins, holds back or withholds known events. The agent may run past text and thinking that it
+    /// holds back, and past nothing else.
     pub const fn edits_events(mut self) -> Self {
         self.edits = true;
         self

@@ -51,7 +51,12 @@ impl Suite<'_> {
             let breach = Breach::new(found.check, name, state, found.event, found.details);
             return self.report.breach(breach);
         }
-        if stack.log.ran_ahead() > 0 {
+        // What is held back is run past, and that may be what people read, never what costs.
+        let holds_back = |event: &AgentEvent| {
+            let is_read = matches!(event, AgentEvent::Text(_) | AgentEvent::Thinking(_));
+            self.options.edits && is_read
+        };
+        if stack.log.ran_ahead_of(|event| !holds_back(event)) > 0 {
             let details = "the agent went on while the caller had yet to take its event";
             return self.breach(Check::NothingAhead, name, place, details);
         }
