@@ -29,9 +29,12 @@ use portcullis_layers::{
     fallback::FallbackLayer,
     metrics::MetricsLayer,
     passthrough::PassthroughLayer,
+    rate_limit::{Rate, RateLimitLayer},
     receipt::{Receipt, ReceiptLayer},
+    record::{RecordLayer, Refused},
     retry::RetryLayer,
     stock::StockLayer,
+    structured::StructuredLayer,
     timeout::{Clocks, TimeoutLayer},
     trace::TraceLayer,
 };
@@ -249,10 +252,19 @@ fn shipped(c: &mut Criterion) {
     );
     measure(c, "shipped", "concurrency", ConcurrencyLayer::new(64));
     measure(c, "shipped", "budget", budget);
+    let rate = Rate::per_second(1_000_000).expect("a rate");
+    let limit = RateLimitLayer::per_session(rate);
+    measure(c, "shipped", "rate_limit", limit.clone());
+    let paced = limit.wait_at_most(Duration::from_secs(1));
+    measure(c, "shipped", "rate_limit that waits", paced);
+    // What it writes is thrown away: a copy more is what a sink costs.
+    let record = RecordLayer::new(|_: &[u8]| Ok::<(), Refused>(()));
+    measure(c, "shipped", "record", record);
     measure(c, "shipped", "retry", RetryLayer::new(2));
     let other = Source { events: 0 };
     measure(c, "shipped", "fallback", FallbackLayer::new("other", other));
     measure(c, "shipped", "breaker", BreakerLayer::default());
+    measure(c, "shipped", "structured", StructuredLayer::new());
     measure(
         c,
         "shipped",

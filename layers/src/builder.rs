@@ -23,12 +23,18 @@ use crate::optional::OptionalLayer;
 use crate::passthrough::PassthroughLayer;
 #[cfg(feature = "raise")]
 use crate::raise::RaiseLayer;
+#[cfg(feature = "rate_limit")]
+use crate::rate_limit::RateLimitLayer;
 #[cfg(feature = "receipt")]
 use crate::receipt::{ReceiptLayer, ReceiptSink};
+#[cfg(feature = "record")]
+use crate::record::{LineSink, RecordLayer};
 #[cfg(feature = "retry")]
 use crate::retry::RetryLayer;
 #[cfg(feature = "stock")]
 use crate::stock::StockLayer;
+#[cfg(feature = "structured")]
+use crate::structured::StructuredLayer;
 #[cfg(feature = "timeout")]
 use crate::timeout::TimeoutLayer;
 #[cfg(feature = "trace")]
@@ -73,6 +79,21 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
         self.add(ReceiptLayer::new(sink))
     }
 
+    /// Writes every turn down: [`record`](crate::record).
+    #[cfg(feature = "record")]
+    fn record(self, sink: impl LineSink) -> ServiceBuilder<Stack<RecordLayer, L>> {
+        self.add(RecordLayer::new(sink))
+    }
+
+    /// Bounds how many requests there are in a while: [`rate_limit`](crate::rate_limit).
+    #[cfg(feature = "rate_limit")]
+    fn rate_limited<K, T>(
+        self,
+        limit: RateLimitLayer<K, T>,
+    ) -> ServiceBuilder<Stack<RateLimitLayer<K, T>, L>> {
+        self.add(limit)
+    }
+
     /// Runs so many turns at once: [`concurrency`](crate::concurrency).
     #[cfg(feature = "concurrency")]
     fn concurrency(self, most: usize) -> ServiceBuilder<Stack<ConcurrencyLayer, L>> {
@@ -89,6 +110,12 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
     #[cfg(feature = "timeout")]
     fn clocks(self, clocks: TimeoutLayer) -> ServiceBuilder<Stack<TimeoutLayer, L>> {
         self.add(clocks)
+    }
+
+    /// Checks data against the schema that was asked for: [`structured`](crate::structured).
+    #[cfg(feature = "structured")]
+    fn structured(self) -> ServiceBuilder<Stack<StructuredLayer, L>> {
+        self.add(StructuredLayer::new())
     }
 
     /// Tries so many times again: [`retry`](crate::retry).

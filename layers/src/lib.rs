@@ -88,10 +88,13 @@ assert_eq!(answer.text, "hello");
 //! | `receipt` | `Turn` | one receipt a turn |
 //! | `timeout` | `Turn` | clocks: first event, idle, total |
 //! | `concurrency` | `Policy` | how many turns run at once |
+//! | `rate_limit` | `Policy`, `Script` | how many requests in a while |
 //! | `budget` | `Policy` | what turns consume |
 //! | `retry` | `Script` | another try after a failure |
 //! | `fallback` | `Script` | another agent after a failure |
 //! | `breaker` | `Policy` | an agent that fails is left alone for a while |
+//! | `structured` | `Script` | data that fits the schema that was asked for |
+//! | `record`, `replay` | `Turn`, an agent | a turn as JSON lines, and back |
 //! | `passthrough` | by hand | unknown events go around a layer |
 //! | `optional` | | a layer that is there or is not |
 //! | `balance` | by hand | one agent made of many: load counts to the end of each turn |
@@ -130,8 +133,14 @@ pub mod optional;
 pub mod passthrough;
 #[cfg(feature = "raise")]
 pub mod raise;
+#[cfg(feature = "rate_limit")]
+pub mod rate_limit;
 #[cfg(feature = "receipt")]
 pub mod receipt;
+#[cfg(feature = "record")]
+pub mod record;
+#[cfg(feature = "replay")]
+pub mod replay;
 #[cfg(feature = "retry")]
 pub mod retry;
 #[cfg(feature = "receipt")]
@@ -140,6 +149,8 @@ pub mod semconv;
 mod settle;
 #[cfg(feature = "stock")]
 pub mod stock;
+#[cfg(feature = "structured")]
+pub mod structured;
 #[cfg(feature = "timeout")]
 pub mod timeout;
 #[cfg(feature = "trace")]

@@ -20,9 +20,12 @@ use portcullis_layers::{
     metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
+    rate_limit::{Rate, RateLimitLayer},
     receipt::{Receipt, ReceiptLayer},
+    record::{RecordLayer, Refused},
     retry::RetryLayer,
     stock::StockLayer,
+    structured::StructuredLayer,
     timeout::{Clocks, TimeoutLayer},
     trace::TraceLayer,
 };
@@ -128,9 +131,14 @@ allocates_nothing! {
     concurrency: ConcurrencyLayer::new(5);
     budget: BudgetLayer::per_session(MemoryLedger::new(), Limits::of(Meter::Tokens, 99_999))
         .and_per_turn(Limits::of(Meter::ToolCalls, 5));
+    rate_limit: RateLimitLayer::new(Rate::per_second(5).unwrap());
+    pace: RateLimitLayer::new(Rate::per_second(5).unwrap())
+        .wait_at_most(std::time::Duration::from_secs(5));
+    record: RecordLayer::new(|_: &[u8]| Ok::<(), Refused>(()));
     retry: RetryLayer::new(3);
     fallback: FallbackLayer::new("other", Prepared(Vec::new()));
     breaker: BreakerLayer::default();
+    structured: StructuredLayer::new();
     passthrough: PassthroughLayer::new(Identity::new());
     stock: StockLayer::new(Identity::new());
     optional: OptionalLayer::new(Some(CatchLayer::new()));

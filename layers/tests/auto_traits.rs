@@ -15,9 +15,13 @@ use portcullis_layers::{
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
     raise::{Raise, RaiseLayer},
+    rate_limit::{Rate, RateLimitLayer},
     receipt::{Receipt, ReceiptLayer},
+    record::{MemorySink, RecordLayer},
+    replay::Replay,
     retry::RetryLayer,
     stock::StockLayer,
+    structured::StructuredLayer,
     timeout::TimeoutLayer,
     trace::TraceLayer,
 };
@@ -55,11 +59,21 @@ fn layers_services_and_streams() {
         MemoryLedger::new(),
         Limits::of(Meter::Tokens, 1),
     ));
+    let rate = Rate::per_second(1).unwrap();
+    layer(RateLimitLayer::per_principal(rate));
+    layer(RateLimitLayer::keyed(
+        rate,
+        by_session as fn(&Scope) -> String,
+    ));
+    layer(RateLimitLayer::new(rate).wait_at_most(Duration::from_secs(1)));
+    layer(RecordLayer::new(MemorySink::new(1)));
+    drop(BoxAgent::new(Replay::conversation([])));
     layer(RetryLayer::new(1));
     layer(BreakerLayer::default());
     layer(BreakerLayer::keyed(Settings::new(), by_session).unwrap());
     let other = agent_fn(async |_, _: portcullis::Prompt, _| Ok(()));
     layer(FallbackLayer::new("other", BoxAgent::new(other)));
+    layer(StructuredLayer::new());
     layer(PassthroughLayer::new(Identity::new()));
     layer(StockLayer::new(Identity::new()));
     layer(OptionalLayer::new(Some(CatchLayer::new())));

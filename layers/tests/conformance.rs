@@ -3,9 +3,11 @@
 
 mod support;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use futures_util::{FutureExt, StreamExt};
 use portcullis::{
-    AgentEvent, AgentExt, Flow, Outbox, Prompt, Scope, Turn, TurnLayer,
+    AgentEvent, AgentExt, Flow, Json, Outbox, Prompt, Scope, Turn, TurnLayer,
     conformance::{AnyLayer, Check, LayerOptions, pair, suite},
 };
 use portcullis_layers::{
@@ -20,9 +22,12 @@ use portcullis_layers::{
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
     raise::RaiseLayer,
+    rate_limit::{Rate, RateLimitLayer},
     receipt::{Receipt, ReceiptLayer},
+    record::RecordLayer,
     retry::RetryLayer,
     stock::StockLayer,
+    structured::StructuredLayer,
     timeout::{Clocks, TimeoutLayer},
     trace::TraceLayer,
 };
@@ -122,11 +127,23 @@ table! {
             MemoryLedger::new(),
             Limits::of(Meter::Tokens, 5).and(Meter::ToolCalls, 2),
         );
+    rate_limit: WATCHES.ends_turns(), RateLimitLayer::per_session(Rate::per_minute(20).unwrap());
+    pace: WATCHES.inserts_events(),
+        RateLimitLayer::new(Rate::per_second(3).unwrap()).wait_at_most(secs(3600));
+    record: WATCHES, recorded();
     retry: WATCHES.inserts_events().invokes_again(), RetryLayer::new(2);
     // Falls back to one who says less than the first.
     fallback: WATCHES.inserts_events().invokes_again(),
         FallbackLayer::new("other", actor([fail("busy as well", true)]));
     breaker: WATCHES.ends_turns(), quick_breaker();
+    // Nobody of the kit asks for data, so here every turn does.
+    structured: WATCHES
+        .edits_events()
+        .inserts_events()
+        .ends_turns()
+        .invokes_again()
+        .edits_requests(),
+        asks_for_data();
     passthrough: WATCHES,
         PassthroughLayer::new(TurnLayer::new(|_: &mut Scope, _: &mut Prompt| KnowsTheCore));
     // What it holds back, the agent runs past: not here, see `stock_that_holds_back`.
@@ -200,6 +217,27 @@ fn quick_breaker() -> BreakerLayer<String> {
     BreakerLayer::keyed(settings, |scope| scope.session().to_owned()).expect("it makes sense")
 }
 
+type Asks = fn(&mut Scope, &mut Prompt);
+
+fn asks_for_data() -> Stack<StructuredLayer, TurnLayer<Asks>> {
+    let asks: Asks = |scope, _| {
+        let schema = r#"{"type":"object","required":["n"]}"#;
+        let schema = Json::from_text(schema).expect("JSON");
+        *scope = scope.clone().with_output_schema(schema);
+    };
+    Stack::new(StructuredLayer::new(), TurnLayer::new(asks))
+}
+
+/// Lines that were written, over all turns of this process.
+static LINES: AtomicUsize = AtomicUsize::new(0);
+
+fn recorded() -> RecordLayer {
+    RecordLayer::new(|_: &[u8]| {
+        LINES.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    })
+}
+
 fn clocks() -> TimeoutLayer {
     let clocks = Clocks::new()
         .first_event(secs(5))
@@ -258,6 +296,26 @@ async fn each_of_them_acts() {
                 let agent = over(vec![used("1", 5, 0), done()]);
                 events(&agent).await;
                 types(&events(&agent).await) == "failed"
+            }
+            "rate_limit" | "pace" => {
+                let agent = over(vec![done()]);
+                let mut said = String::new();
+                for _ in 0..21 {
+                    said = types(&events(&agent).await);
+                }
+                said == if name == "pace" {
+                    "retrying completed"
+                } else {
+                    "failed"
+                }
+            }
+            "structured" => {
+                types(&events(&over(vec![say("a"), done()])).await) == "retrying retrying failed"
+            }
+            "record" => {
+                let before = LINES.load(Ordering::SeqCst);
+                events(&over(vec![say("a"), done()])).await;
+                LINES.load(Ordering::SeqCst) - before >= 4
             }
             "retry" => {
                 types(&events(&over(vec![fail("busy", true)])).await) == "retrying retrying failed"
