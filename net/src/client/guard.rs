@@ -68,7 +68,9 @@ impl Guard {
         self
     }
 
-    pub(super) const fn connect_timeout(mut self, limit: Duration) -> Self {
+    /// How long a connection may take to open; ten seconds by default.
+    #[must_use]
+    pub const fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect_timeout = limit;
         self
     }

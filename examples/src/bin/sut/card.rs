@@ -15,6 +15,11 @@ pub(crate) fn card(
     } else {
         json!([])
     };
+    let input_modes = if settings.any_input {
+        json!(["*/*"])
+    } else {
+        json!(["text/plain", "application/json", "application/octet-stream"])
+    };
     let card = json!({
         "name": "Portcullis under test",
         "description": "Does what kits and clients of others ask for, by prefix of the message.",
@@ -26,7 +31,7 @@ pub(crate) fn card(
             "extendedAgentCard": settings.extended_card,
             "extensions": extensions,
         },
-        "defaultInputModes": ["text/plain", "application/json", "application/octet-stream"],
+        "defaultInputModes": input_modes,
         "defaultOutputModes": ["text/plain", "application/json"],
         "skills": [{
             "id": "behave",

@@ -8,6 +8,7 @@ pub(crate) struct Settings {
     pub(crate) push: bool,
     pub(crate) extended_card: bool,
     pub(crate) required_extension: bool,
+    pub(crate) any_input: bool,
 }
 
 impl Settings {
@@ -16,9 +17,10 @@ impl Settings {
         Ok(Self {
             http_port: port("SUT_HTTP_PORT")?,
             streaming: switch("SUT_STREAMING", true)?,
-            push: switch("SUT_PUSH", false)?,
-            extended_card: switch("SUT_EXT_CARD", false)?,
+            push: switch("SUT_PUSH", true)?,
+            extended_card: switch("SUT_EXT_CARD", true)?,
             required_extension: switch("SUT_REQUIRED_EXT", false)?,
+            any_input: switch("SUT_ANY_INPUT", false)?,
         })
     }
 }
