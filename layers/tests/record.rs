@@ -129,20 +129,23 @@ async fn each_end() {
     }
 }
 
-/// A terminal event that nobody heard, because its sender panicked in its drop.
+/// A terminal event that was on its way when the turn was dropped, or when its sender panicked: nobody heard it.
 #[tokio::test(start_paused = true)]
 async fn a_terminal_event_that_nobody_heard_is_not_played() {
-    let lines = memory();
-    let probe = portcullis::conformance::ProbeAgent::new()
-        .panic_at_drop()
-        .text("a")
-        .completed();
-    let agent = RecordLayer::new(lines.clone()).layer(probe);
-    let heard = to_its_end(&agent).await;
-    assert_eq!(types(&heard), "text");
-    let recording = read(&lines.take()).remove(0);
-    assert_eq!(recording.end(), Some(RecordedEnd::Panicked));
-    assert_eq!(events(&Replay::new(recording)).await, heard);
+    for (end, recorded) in [
+        ("panicked", RecordedEnd::Panicked),
+        ("cancelled", RecordedEnd::Cancelled),
+    ] {
+        let lines = [
+            r#"{"turn":"1","at":0,"begin":{"version":1}}"#,
+            r#"{"turn":"1","at":1,"event":{"type":"text","delta":"a"}}"#,
+            r#"{"turn":"1","at":2,"event":{"type":"completed"}}"#,
+            &format!(r#"{{"turn":"1","at":2,"end":"{end}"}}"#),
+        ];
+        let recording = read(&lines.join("\n")).remove(0);
+        assert_eq!(recording.end(), Some(recorded));
+        assert_eq!(types(&events(&Replay::new(recording)).await), "text");
+    }
 }
 
 /// Turns that run at once stand among each other.
