@@ -27,6 +27,7 @@ use portcullis_layers::{
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
     fallback::FallbackLayer,
+    guard::{Action, GuardLayer, Rules},
     metrics::MetricsLayer,
     passthrough::PassthroughLayer,
     rate_limit::{Rate, RateLimitLayer},
@@ -260,6 +261,12 @@ fn shipped(c: &mut Criterion) {
     // What it writes is thrown away: a copy more is what a sink costs.
     let record = RecordLayer::new(|_: &[u8]| Ok::<(), Refused>(()));
     measure(c, "shipped", "record", record);
+    measure(
+        c,
+        "shipped",
+        "guard",
+        GuardLayer::new(Rules::new().secrets(&Action::stop())).expect("seven rules"),
+    );
     measure(c, "shipped", "retry", RetryLayer::new(2));
     let other = Source { events: 0 };
     measure(c, "shipped", "fallback", FallbackLayer::new("other", other));

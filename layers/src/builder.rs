@@ -15,6 +15,8 @@ use crate::concurrency::ConcurrencyLayer;
 use crate::conform::ConformLayer;
 #[cfg(feature = "fallback")]
 use crate::fallback::FallbackLayer;
+#[cfg(feature = "guard")]
+use crate::guard::GuardLayer;
 #[cfg(feature = "metrics")]
 use crate::metrics::MetricsLayer;
 #[cfg(feature = "optional")]
@@ -134,6 +136,12 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
     #[cfg(feature = "breaker")]
     fn breaker<K>(self, breaker: BreakerLayer<K>) -> ServiceBuilder<Stack<BreakerLayer<K>, L>> {
         self.add(breaker)
+    }
+
+    /// Masks or stops what an agent must not say: [`guard`](crate::guard).
+    #[cfg(feature = "guard")]
+    fn guard(self, guard: GuardLayer) -> ServiceBuilder<Stack<GuardLayer, L>> {
+        self.add(guard)
     }
 
     /// Makes the agent keep to the contract: [`conform`](crate::conform).

@@ -95,6 +95,7 @@ assert_eq!(answer.text, "hello");
 //! | `breaker` | `Policy` | an agent that fails is left alone for a while |
 //! | `structured` | `Script` | data that fits the schema that was asked for |
 //! | `record`, `replay` | `Turn`, an agent | a turn as JSON lines, and back |
+//! | `guard` | `Turn` | what an agent must not say |
 //! | `passthrough` | by hand | unknown events go around a layer |
 //! | `optional` | | a layer that is there or is not |
 //! | `balance` | by hand | one agent made of many: load counts to the end of each turn |
@@ -125,6 +126,8 @@ pub mod concurrency;
 pub mod conform;
 #[cfg(feature = "fallback")]
 pub mod fallback;
+#[cfg(feature = "guard")]
+pub mod guard;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(feature = "optional")]

@@ -17,6 +17,7 @@ use portcullis_layers::{
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
     fallback::FallbackLayer,
+    guard::{Action, GuardLayer, Rules},
     metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
@@ -135,6 +136,14 @@ allocates_nothing! {
     pace: RateLimitLayer::new(Rate::per_second(5).unwrap())
         .wait_at_most(std::time::Duration::from_secs(5));
     record: RecordLayer::new(|_: &[u8]| Ok::<(), Refused>(()));
+    guard: GuardLayer::new(
+        // The second one may begin with each word, and does not.
+        Rules::new()
+            .secrets(&Action::stop())
+            .regex("wo[0-9]", Action::text("#"))
+            .max_hold(std::time::Duration::from_secs(1)),
+    )
+    .unwrap();
     retry: RetryLayer::new(3);
     fallback: FallbackLayer::new("other", Prepared(Vec::new()));
     breaker: BreakerLayer::default();

@@ -11,6 +11,7 @@ use portcullis_layers::{
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
     fallback::FallbackLayer,
+    guard::{Action, GuardLayer, Rules},
     metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
@@ -68,6 +69,7 @@ fn layers_services_and_streams() {
     layer(RateLimitLayer::new(rate).wait_at_most(Duration::from_secs(1)));
     layer(RecordLayer::new(MemorySink::new(1)));
     drop(BoxAgent::new(Replay::conversation([])));
+    layer(GuardLayer::new(Rules::new().regex("a", Action::stop())).expect("a guard"));
     layer(RetryLayer::new(1));
     layer(BreakerLayer::default());
     layer(BreakerLayer::keyed(Settings::new(), by_session).unwrap());

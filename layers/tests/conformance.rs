@@ -18,6 +18,7 @@ use portcullis_layers::{
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
     fallback::FallbackLayer,
+    guard::{Action, GuardLayer, Rules},
     metrics::MetricsLayer,
     optional::OptionalLayer,
     passthrough::PassthroughLayer,
@@ -131,6 +132,7 @@ table! {
     pace: WATCHES.inserts_events(),
         RateLimitLayer::new(Rate::per_second(3).unwrap()).wait_at_most(secs(3600));
     record: WATCHES, recorded();
+    guard: WATCHES.edits_events().ends_turns(), secrecy();
     retry: WATCHES.inserts_events().invokes_again(), RetryLayer::new(2);
     // Falls back to one who says less than the first.
     fallback: WATCHES.inserts_events().invokes_again(),
@@ -238,6 +240,18 @@ fn recorded() -> RecordLayer {
     })
 }
 
+/// It holds back, masks and stops what the suite's agents say; compiled once.
+fn secrecy() -> GuardLayer {
+    static GUARD: std::sync::LazyLock<GuardLayer> = std::sync::LazyLock::new(|| {
+        let rules = Rules::new()
+            .regex("a .{0,8}c", Action::text("#"))
+            .regex("hm", Action::chars('*'))
+            .regex("forbidden", Action::stop());
+        GuardLayer::new(rules.max_hold(secs(1))).expect("it has rules")
+    });
+    GUARD.clone()
+}
+
 fn clocks() -> TimeoutLayer {
     let clocks = Clocks::new()
         .first_event(secs(5))
@@ -316,6 +330,10 @@ async fn each_of_them_acts() {
                 let before = LINES.load(Ordering::SeqCst);
                 events(&over(vec![say("a"), done()])).await;
                 LINES.load(Ordering::SeqCst) - before >= 4
+            }
+            "guard" => {
+                let said = [say("a "), say("forbid"), say("den"), done()];
+                types(&events(&over(said.to_vec())).await) == "text failed"
             }
             "retry" => {
                 types(&events(&over(vec![fail("busy", true)])).await) == "retrying retrying failed"

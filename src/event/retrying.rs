@@ -58,6 +58,11 @@ impl Retrying {
         &self.reason
     }
 
+    /// Replaces what people read.
+    pub fn set_reason(&mut self, reason: impl Into<String>) {
+        self.reason = reason.into();
+    }
+
     /// Members that this version does not know.
     #[must_use]
     pub const fn extra(&self) -> &Extra {
