@@ -34,6 +34,9 @@
 //!   ([`Rules::allow_tools`], [`Rules::deny_tools`]). This is a last line only: the engine may run
 //!   the tool before anybody hears of it, and should have lists of its own.
 //!
+//! While text is held back, the agent runs past it: it has said something that the caller does not
+//! have yet. It runs past nothing else.
+//!
 //! The guard sees one turn. What is cut between two turns passes.
 //!
 //! # Ends

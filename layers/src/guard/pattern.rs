@@ -27,6 +27,8 @@ pub(super) struct Pattern {
     start: StateID,
     exact: meta::Regex,
     longest: usize,
+    /// Whether what is behind a match may matter.
+    asserts: bool,
 }
 
 /// How far a match that may begin somewhere has been followed.
@@ -88,6 +90,7 @@ impl Pattern {
             start,
             exact,
             longest,
+            asserts: !hir.properties().look_set().is_empty(),
         })
     }
 
@@ -116,15 +119,17 @@ impl Pattern {
                 // A match shows one byte late, so what is behind it has come.
                 let matches = self.open.is_match_state(walk.state);
                 walk.matched |= matches;
-                walk.over = self.open.is_dead_state(walk.state) || matches && self.is_spent(walk);
+                walk.over =
+                    self.open.is_dead_state(walk.state) || matches && self.is_spent(walk.state);
             }
         }
         if !walk.over && until < window {
-            if more {
+            let end = self.open.next_eoi_state(walk.state);
+            let matches = self.open.is_match_state(end);
+            if more && !(matches && self.is_complete(walk.state)) {
                 return Look::More;
             }
-            let end = self.open.next_eoi_state(walk.state);
-            walk.matched |= self.open.is_match_state(end);
+            walk.matched |= matches;
         }
         if !walk.matched {
             return Look::No;
@@ -137,10 +142,24 @@ impl Pattern {
         }
     }
 
-    /// Whether nothing longer can come of it.
-    fn is_spent(&self, walk: &Walk) -> bool {
+    /// Whether nothing longer can come of a match, whatever is behind it.
+    fn is_complete(&self, state: StateID) -> bool {
+        let mut spent = None;
+        !self.asserts
+            && (0..=u8::MAX).all(|byte| {
+                let next = self.open.next_state(state, byte);
+                // Mostly it is the same for all.
+                if spent != Some(next) && self.is_spent(next) {
+                    spent = Some(next);
+                }
+                spent == Some(next)
+            })
+    }
+
+    /// Whether nothing can follow.
+    fn is_spent(&self, state: StateID) -> bool {
         (0..=u8::MAX).all(|byte| {
-            let next = self.open.next_state(walk.state, byte);
+            let next = self.open.next_state(state, byte);
             self.open.is_dead_state(next)
         })
     }
