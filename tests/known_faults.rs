@@ -70,7 +70,14 @@ fn is_a_test(source: &str, name: &str) -> bool {
         let marked = ["#[test]", "#[tokio::test"]
             .iter()
             .any(|mark| above.contains(mark));
-        marked || source[at + head.len()..].starts_with("open: impl Fn(Retention, Limits)")
+        let suites = [
+            "open: impl Fn(Retention, Limits)",
+            // A check of the ledger's suite has its ledger, and the options that it asks for.
+            "ledger: USUAL",
+            "ledger: SHORT",
+        ];
+        let arguments = &source[at + head.len()..];
+        marked || suites.iter().any(|suite| arguments.starts_with(suite))
     })
 }
 

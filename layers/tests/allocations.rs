@@ -12,7 +12,7 @@ use portcullis::{Agent, AgentEvent, AgentExt, Principal, Prompt, Scope, TurnLaye
 use portcullis_layers::{
     auth::{self, AuthLayer},
     breaker::BreakerLayer,
-    budget::{BudgetLayer, Limits, MemoryLedger, Meter},
+    budget::{BudgetLayer, Limits, MemoryLedger, Meter, Window},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
@@ -130,6 +130,12 @@ allocates_nothing! {
     )
     .unwrap();
     concurrency: ConcurrencyLayer::new(5);
+    budgets: BudgetLayer::per_principal(
+        MemoryLedger::new().lease(std::time::Duration::from_secs(60)),
+        Limits::of(Meter::Tokens, 99_999).per(Window::HOUR),
+    )
+    .and_per_session(Limits::of(Meter::Bytes, 999_999))
+    .and_per_turn(Limits::of(Meter::OutputTokens, 99_999));
     budget: BudgetLayer::per_session(MemoryLedger::new(), Limits::of(Meter::Tokens, 99_999))
         .and_per_turn(Limits::of(Meter::ToolCalls, 5));
     rate_limit: RateLimitLayer::new(Rate::per_second(5).unwrap());

@@ -13,7 +13,7 @@ use portcullis::{
 use portcullis_layers::{
     auth::{AuthError, AuthLayer, Credentials, Identity, Verifier, verify_fn},
     breaker::{BreakerLayer, Settings},
-    budget::{BudgetLayer, Limits, MemoryLedger, Meter},
+    budget::{BudgetLayer, Limits, MemoryLedger, Meter, Window},
     catch::CatchLayer,
     concurrency::ConcurrencyLayer,
     conform::ConformLayer,
@@ -123,6 +123,13 @@ table! {
     shedding: WATCHES.ends_turns(), ConcurrencyLayer::new(1).shed();
     budget: WATCHES.inserts_events().paid_calls_at_most(3),
         BudgetLayer::per_turn(Limits::of(Meter::Tokens, 3)).warn_at(50);
+    window_budget: WATCHES.inserts_events().paid_calls_at_most(5),
+        BudgetLayer::per_principal(
+            MemoryLedger::new(),
+            Limits::of(Meter::ToolCalls, 1).and(Meter::Bytes, 2).per(Window::DAY),
+        )
+        .and_per_tenant(Limits::of(Meter::Tokens, 5).per(Window::DAY))
+        .finish_call();
     session_budget: WATCHES.inserts_events().paid_calls_at_most(5),
         BudgetLayer::per_session(
             MemoryLedger::new(),
@@ -301,6 +308,10 @@ async fn each_of_them_acts() {
                     "concurrency" => second.is_none(),
                     _ => types(&[second.flatten().expect("it is refused")]) == "failed",
                 }
+            }
+            "window_budget" => {
+                let agent = over(vec![tool("1"), say("12"), tool("2"), done()]);
+                types(&events(&agent).await) == "tool_started budget text budget failed"
             }
             "budget" => {
                 let spends = vec![used("1", 2, 0), used("2", 2, 0), done()];

@@ -124,10 +124,12 @@ impl Amounts {
 pub struct Limits([Option<u64>; Meter::ALL.len()]);
 
 impl Limits {
+    pub(super) const NONE: Self = Self([None; Meter::ALL.len()]);
+
     /// A limit on one meter.
     #[must_use]
     pub const fn of(meter: Meter, limit: u64) -> Self {
-        Self([None; Meter::ALL.len()]).and(meter, limit)
+        Self::NONE.and(meter, limit)
     }
 
     /// And on another.

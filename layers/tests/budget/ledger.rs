@@ -3,10 +3,11 @@
 use portcullis_layers::{
     budget::{
         MemoryLedger,
-        ledger_suite::{Fixture, Options},
+        ledger_suite::{Fixture, MODEL_LEASE, Options, Step, agrees_with_the_model},
     },
     ledger_suite,
 };
+use proptest::{collection::vec, prelude::*};
 
 fn open(options: Options) -> Fixture<MemoryLedger> {
     let mut ledger = MemoryLedger::new();
@@ -20,3 +21,22 @@ fn open(options: Options) -> Fixture<MemoryLedger> {
 }
 
 ledger_suite!(open);
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 2_000 } else { 20_000 }))]
+
+    /// Whatever happens in whatever order, the ledger and a plain model of it agree.
+    #[test]
+    fn agrees_with_a_model(steps in vec(any::<[u8; 3]>(), 0..80)) {
+        let steps: Vec<_> = steps.into_iter().map(Step::from).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let ledger = MemoryLedger::new().lease(MODEL_LEASE);
+            agrees_with_the_model(&ledger, tokio::time::advance, &steps).await;
+        });
+    }
+}

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `bundled` (default) | SQLite itself, compiled in; without it the system's library is linked |
 //! | `a2a` | [`SqliteLog`] and [`SqlitePushStore`]: the task log of `portcullis-a2a`, and its webhooks |
+//! | `ledger` | [`SqliteLedger`]: the budgets of `portcullis-layers` |
 //! | `sessions` | [`SqliteSessions`]: what engines remember of their sessions |
 //!
 #![cfg_attr(
@@ -52,6 +53,8 @@ let taken_up = server.recover().await?;
 mod a2a;
 mod database;
 mod file;
+#[cfg(feature = "ledger")]
+mod ledger;
 mod migration;
 mod open_error;
 #[cfg(feature = "a2a")]
@@ -61,6 +64,9 @@ mod readers;
 mod sessions;
 mod writer;
 
+#[cfg(feature = "ledger")]
+#[cfg_attr(docsrs, doc(cfg(feature = "ledger")))]
+pub use self::ledger::{SqliteLedger, SqliteReservation};
 #[cfg(feature = "sessions")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sessions")))]
 pub use self::sessions::{SessionError, SqliteSessions};

@@ -2,9 +2,10 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The steps from one version of the schema to the next, the oldest first. A step that
 /// has been released never changes.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     include_str!("../migrations/0001_task_log.sql"),
     include_str!("../migrations/0002_sessions.sql"),
+    include_str!("../migrations/0003_ledger.sql"),
     include_str!("../migrations/0004_webhooks.sql"),
 ];
 

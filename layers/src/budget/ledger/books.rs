@@ -5,7 +5,7 @@ use std::{
 };
 
 use super::{Account, Balance, Claim, Denied, Exceeded, LedgerFull};
-use crate::budget::Amounts;
+use crate::budget::{Amounts, Limits};
 
 /// The arithmetic of a ledger: accounts and leases, without a clock, a lock or a store.
 ///
@@ -368,11 +368,26 @@ impl Books {
         }
     }
 
-    /// Lets go of accounts that no lease holds, where a store has them: those that `keep` does
-    /// not want.
+    /// Notes changes once more, which a store has not kept.
+    pub fn note_again(&mut self, changes: Changes) {
+        for (account, balance) in changes.accounts {
+            let balance = balance.unwrap_or(Balance::new(Limits::NONE, 0));
+            self.note_account(&account);
+            self.load(account, balance);
+        }
+        for id in changes.leases.into_keys() {
+            self.note_lease(id);
+        }
+    }
+
+    /// Lets go of accounts that a store has: those that no lease holds, that have not changed
+    /// since, and that `keep` does not want.
     pub fn unload(&mut self, keep: impl Fn(&Account) -> bool) {
+        let changed = self.changes.as_ref();
+        let changed =
+            |account: &Account| changed.is_some_and(|all| all.accounts.contains_key(account));
         self.accounts
-            .retain(|account, entry| entry.leases > 0 || keep(account));
+            .retain(|account, entry| entry.leases > 0 || changed(account) || keep(account));
     }
 
     fn until(&self, now: u64) -> Option<u64> {

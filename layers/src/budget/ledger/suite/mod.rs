@@ -20,12 +20,16 @@
 //! # fn main() {}
 //! ```
 
+mod model;
+
 use std::{any::Any, fmt, future::poll_fn, time::Duration};
 
 use tokio::task::JoinSet;
 
 use super::{Account, Claim, Denied, Ledger, Reservation};
 use crate::budget::{Amounts, Limits, Meter, Window};
+
+pub use self::model::{MODEL_LEASE, Step, agrees_with_the_model};
 
 /// What a check asks of the ledger that it is given.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +43,6 @@ pub struct Options {
 
 /// An empty ledger, and what has to live as long as it.
 pub struct Fixture<L> {
-    /// The ledger.
     ledger: L,
     keeps: Option<Box<dyn Any + Send>>,
 }
@@ -51,6 +54,11 @@ impl<L> Fixture<L> {
             ledger,
             keeps: None,
         }
+    }
+
+    /// The ledger.
+    pub const fn ledger(&self) -> &L {
+        &self.ledger
     }
 
     /// And the directory that it lies in, for instance.
