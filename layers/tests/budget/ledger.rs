@@ -23,7 +23,7 @@ fn open(options: Options) -> Fixture<MemoryLedger> {
 ledger_suite!(open);
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 2_000 } else { 20_000 }))]
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     /// Whatever happens in whatever order, the ledger and a plain model of it agree.
     #[test]
