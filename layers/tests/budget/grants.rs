@@ -210,3 +210,37 @@ fn a_wire_grants_nothing() {
     assert!(scope.extensions().get::<BudgetGrant>().is_none());
     assert_eq!(scope.to_json(), text);
 }
+
+/// What an account refuses is booked nowhere, not in the grant either.
+#[tokio::test]
+async fn what_is_refused_is_not_booked_in_the_grant() {
+    let ledger = MemoryLedger::new();
+    let log = Log::default();
+    let middle = agent_fn_with(
+        Arc::clone(&log),
+        async |log: Log, scope: Scope, _: Prompt, _: Emitter| {
+            purse(&scope)
+                .grant(tokens(40))
+                .expect_err("the account has 30");
+            log.lock().unwrap().push("refused".to_owned());
+            std::future::pending::<Result<(), Failure>>().await
+        },
+    );
+    let small = BudgetLayer::per_session(MemoryLedger::new(), tokens(30)).no_warning();
+    let middle = small.layer(middle).boxed();
+    let engine = agent_fn_with(
+        middle,
+        async |middle: BoxAgent, scope: Scope, _: Prompt, _| {
+            let grant = purse(&scope).grant(tokens(60))?;
+            let mut child = Scope::new("helper");
+            grant.clone().give(&mut child);
+            let mut answer = Box::pin(middle.invoke(child, Prompt::text("help")));
+            assert!(futures_util::poll!(answer.next()).is_pending());
+            assert_eq!(grant.used().of(Meter::Tokens), 0);
+            Ok::<_, Failure>(())
+        },
+    );
+    let events = events(&parent(&ledger, 100).layer(engine)).await;
+    assert_eq!(types(&events), "completed");
+    assert_eq!(log.lock().unwrap().join(" "), "refused");
+}
