@@ -7,7 +7,8 @@ use portcullis::{
     ImageRef, InsertError, Json, Principal, Prompt, Retrying, Scope, Text, Thinking, ToolEnded,
     ToolStarted, TurnRecord, TurnSummary, Usage, UsageSink, UsageSource, UsageTally,
     views::{
-        Artifact, ArtifactContent, AuthRequired, Budget, Citation, Context, FollowUp, InputRequired,
+        Artifact, ArtifactContent, AuthRequired, Budget, Citation, Context, FollowUp,
+        InputRequired, Lagged,
     },
 };
 
@@ -56,6 +57,7 @@ fn auto_traits() {
         InputRequired,
         InsertError,
         Json,
+        Lagged,
         Principal,
         Prompt,
         Retrying,

@@ -3,7 +3,8 @@
 use portcullis::{
     AgentEvent, Extension, ExtensionView, InsertError, Json,
     views::{
-        Artifact, ArtifactContent, AuthRequired, Budget, Citation, Context, FollowUp, InputRequired,
+        Artifact, ArtifactContent, AuthRequired, Budget, Citation, Context, FollowUp,
+        InputRequired, Lagged,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -161,6 +162,7 @@ fn the_well_known_views() {
     let mut boundary = FollowUp::new(2_u64);
     boundary.data = Some(Json::null());
     round_trip(&boundary, r#"{"type":"follow_up","run":2,"data":null}"#);
+    round_trip(&Lagged::new(3_u64), r#"{"type":"lagged","missed":3}"#);
     let mut artifact = Artifact::new("1", ArtifactContent::Text("a,b".into()));
     artifact.name = Some("t.csv".into());
     artifact.mime_type = Some("text/csv".into());

@@ -66,27 +66,49 @@ impl InboxSender {
     ///
     /// When no engine took the inbox, or it is full.
     pub fn send(&self, prompt: Prompt) -> Result<(), ControlRefusal> {
-        let reader = {
-            let mut state = lock(&self.state);
-            if !state.reading {
-                return Err(ControlRefusal::new(
-                    RefusalCode::Unsupported,
-                    "the engine takes no steering",
-                ));
-            }
-            if state.queue.len() >= state.capacity {
-                return Err(ControlRefusal::new(
-                    RefusalCode::QueueFull,
-                    "too many prompts wait for the run",
-                ));
-            }
-            state.queue.push_back(prompt);
-            state.reader.take()
-        };
-        if let Some(reader) = reader {
+        if let Some(reader) = self.put(prompt)? {
             reader.wake();
         }
         Ok(())
+    }
+
+    /// Like [`send`](Self::send), and says who is to be woken: for a caller that holds a
+    /// lock, and wakes when it has let go.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    pub fn put(&self, prompt: Prompt) -> Result<Option<Waker>, ControlRefusal> {
+        let mut state = lock(&self.state);
+        if !state.sending {
+            return Err(ControlRefusal::new(
+                RefusalCode::NotRunning,
+                "the run is over",
+            ));
+        }
+        if !state.reading {
+            return Err(ControlRefusal::new(
+                RefusalCode::Unsupported,
+                "the engine takes no steering",
+            ));
+        }
+        if state.queue.len() >= state.capacity {
+            return Err(ControlRefusal::new(
+                RefusalCode::QueueFull,
+                "too many prompts wait for the run",
+            ));
+        }
+        state.queue.push_back(prompt);
+        Ok(state.reader.take())
+    }
+
+    /// Closes the inbox and takes back what no engine took. An engine that waits hears
+    /// of it when the sender is dropped.
+    #[must_use]
+    pub fn close(&self) -> Vec<Prompt> {
+        let mut state = lock(&self.state);
+        state.sending = false;
+        state.queue.drain(..).collect()
     }
 
     /// How many prompts wait.

@@ -23,6 +23,7 @@ mod ask;
 mod citation;
 mod field;
 mod follow_up;
+mod lagged;
 mod level;
 mod view;
 
@@ -33,5 +34,6 @@ pub use self::{
     ask::{AuthRequired, InputRequired},
     citation::Citation,
     follow_up::FollowUp,
+    lagged::Lagged,
     level::{Budget, Context},
 };

@@ -122,6 +122,10 @@ impl<'a> Comparison<'a> {
             if unknown::is_ours(event) {
                 continue;
             }
+            // What ends the turn is the end of the last run, though an earlier one ended the same.
+            if self.options.invokes_again && event.is_terminal() && self.is_of_earlier_run(index) {
+                continue;
+            }
             let found = (from..self.got.len()).find(|at| self.same(event, &self.got[*at]));
             match found {
                 Some(at) => {
@@ -176,10 +180,15 @@ impl<'a> Comparison<'a> {
         })
     }
 
+    fn is_of_earlier_run(&self, index: usize) -> bool {
+        let run = self.said[index].run;
+        self.said.last().is_some_and(|last| last.run != run)
+    }
+
     fn may_miss(&self, index: usize) -> bool {
         let last = index + 1 == self.said.len();
         let event = self.said[index];
-        let earlier_run = self.said.last().is_some_and(|last| last.run != event.run);
+        let earlier_run = self.is_of_earlier_run(index);
         let withheld = event.event.is_terminal() || matches!(event.event, AgentEvent::Retrying(_));
         // A cut may come in the place of an event, and so may a panic.
         (last && self.cut && self.options.ends_turns)
