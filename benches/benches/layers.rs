@@ -34,6 +34,7 @@ use portcullis_layers::{
     receipt::{Receipt, ReceiptLayer},
     record::{RecordLayer, Refused},
     retry::RetryLayer,
+    session::SessionDesk,
     stock::StockLayer,
     structured::StructuredLayer,
     timeout::{Clocks, TimeoutLayer},
@@ -267,6 +268,9 @@ fn shipped(c: &mut Criterion) {
         "guard",
         GuardLayer::new(Rules::new().secrets(&Action::stop())).expect("seven rules"),
     );
+    let desk = SessionDesk::new();
+    measure(c, "shipped", "session gate", desk.gate());
+    measure(c, "shipped", "session window", desk.window());
     measure(c, "shipped", "retry", RetryLayer::new(2));
     let other = Source { events: 0 };
     measure(c, "shipped", "fallback", FallbackLayer::new("other", other));

@@ -33,6 +33,8 @@ use crate::receipt::{ReceiptLayer, ReceiptSink};
 use crate::record::{LineSink, RecordLayer};
 #[cfg(feature = "retry")]
 use crate::retry::RetryLayer;
+#[cfg(feature = "session")]
+use crate::session::{GateLayer, WindowLayer};
 #[cfg(feature = "stock")]
 use crate::stock::StockLayer;
 #[cfg(feature = "structured")]
@@ -94,6 +96,18 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
         limit: RateLimitLayer<K, T>,
     ) -> ServiceBuilder<Stack<RateLimitLayer<K, T>, L>> {
         self.add(limit)
+    }
+
+    /// Gives a session to one turn at a time: [`session`](crate::session).
+    #[cfg(feature = "session")]
+    fn session_gate<T>(self, gate: GateLayer<T>) -> ServiceBuilder<Stack<GateLayer<T>, L>> {
+        self.add(gate)
+    }
+
+    /// Lets a desk reach the turns: [`session`](crate::session).
+    #[cfg(feature = "session")]
+    fn session_window(self, window: WindowLayer) -> ServiceBuilder<Stack<WindowLayer, L>> {
+        self.add(window)
     }
 
     /// Runs so many turns at once: [`concurrency`](crate::concurrency).

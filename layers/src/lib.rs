@@ -87,6 +87,7 @@ assert_eq!(answer.text, "hello");
 //! | `metrics` | `Turn` | numbers over all turns |
 //! | `receipt` | `Turn` | one receipt a turn |
 //! | `timeout` | `Turn` | clocks: first event, idle, total |
+//! | `session` | `Policy` and `Script` | one turn a session, and a way to reach it |
 //! | `concurrency` | `Policy` | how many turns run at once |
 //! | `rate_limit` | `Policy`, `Script` | how many requests in a while |
 //! | `budget` | `Policy` | what turns consume |
@@ -148,6 +149,8 @@ pub mod replay;
 pub mod retry;
 #[cfg(feature = "receipt")]
 pub mod semconv;
+#[cfg(feature = "session")]
+pub mod session;
 #[cfg(any(feature = "catch", feature = "conform"))]
 mod settle;
 #[cfg(feature = "stock")]
@@ -158,5 +161,7 @@ pub mod structured;
 pub mod timeout;
 #[cfg(feature = "trace")]
 pub mod trace;
+#[cfg(any(feature = "concurrency", feature = "session"))]
+mod turnstile;
 
 pub use self::builder::ServiceBuilderExt;

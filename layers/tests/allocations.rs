@@ -25,6 +25,7 @@ use portcullis_layers::{
     receipt::{Receipt, ReceiptLayer},
     record::{RecordLayer, Refused},
     retry::RetryLayer,
+    session::SessionDesk,
     stock::StockLayer,
     structured::StructuredLayer,
     timeout::{Clocks, TimeoutLayer},
@@ -150,6 +151,8 @@ allocates_nothing! {
             .max_hold(std::time::Duration::from_secs(1)),
     )
     .unwrap();
+    gate: SessionDesk::new().gate();
+    window: SessionDesk::new().window();
     retry: RetryLayer::new(3);
     fallback: FallbackLayer::new("other", Prepared(Vec::new()));
     breaker: BreakerLayer::default();

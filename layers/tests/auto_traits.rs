@@ -21,6 +21,7 @@ use portcullis_layers::{
     record::{MemorySink, RecordLayer},
     replay::Replay,
     retry::RetryLayer,
+    session::SessionDesk,
     stock::StockLayer,
     structured::StructuredLayer,
     timeout::TimeoutLayer,
@@ -70,6 +71,8 @@ fn layers_services_and_streams() {
     layer(RecordLayer::new(MemorySink::new(1)));
     drop(BoxAgent::new(Replay::conversation([])));
     layer(GuardLayer::new(Rules::new().regex("a", Action::stop())).expect("a guard"));
+    layer(SessionDesk::new().gate());
+    layer(SessionDesk::new().window());
     layer(RetryLayer::new(1));
     layer(BreakerLayer::default());
     layer(BreakerLayer::keyed(Settings::new(), by_session).unwrap());

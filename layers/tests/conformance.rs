@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{FutureExt, StreamExt};
 use portcullis::{
-    AgentEvent, AgentExt, Flow, Json, Outbox, Prompt, Scope, Turn, TurnLayer,
+    AgentEvent, AgentExt, Flow, Json, MakeTurn, Outbox, Prompt, Scope, SessionControl, Turn,
+    TurnLayer,
     conformance::{AnyLayer, Check, LayerOptions, pair, suite},
 };
 use portcullis_layers::{
@@ -27,6 +28,7 @@ use portcullis_layers::{
     receipt::{Receipt, ReceiptLayer},
     record::RecordLayer,
     retry::RetryLayer,
+    session::{SessionDesk, WindowLayer},
     stock::StockLayer,
     structured::StructuredLayer,
     timeout::{Clocks, TimeoutLayer},
@@ -140,6 +142,11 @@ table! {
         RateLimitLayer::new(Rate::per_second(3).unwrap()).wait_at_most(secs(3600));
     record: WATCHES, recorded();
     guard: WATCHES.edits_events().ends_turns(), secrecy();
+    gate: WATCHES.ends_turns(), SessionDesk::new().gate();
+    waiting_gate: WATCHES, SessionDesk::new().gate().queue(8, secs(1000)).expect("a queue");
+    window: WATCHES, SessionDesk::new().window();
+    followed_window: WATCHES.inserts_events().invokes_again().edits_requests(),
+        window_with_a_friend();
     retry: WATCHES.inserts_events().invokes_again(), RetryLayer::new(2);
     // Falls back to one who says less than the first.
     fallback: WATCHES.inserts_events().invokes_again(),
@@ -259,6 +266,28 @@ fn secrecy() -> GuardLayer {
     GUARD.clone()
 }
 
+/// A window, and somebody who sends one follow-up in each turn.
+fn window_with_a_friend() -> Stack<TurnLayer<Friend>, WindowLayer> {
+    let desk = SessionDesk::new();
+    let window = desk.window();
+    Stack::new(TurnLayer::new(Friend(desk)), window)
+}
+
+#[derive(Clone)]
+struct Friend(SessionDesk);
+
+impl MakeTurn for Friend {
+    type Turn = ();
+
+    fn make_turn(&self, scope: &mut Scope, prompt: &mut Prompt) {
+        const AND: &str = "And tomorrow?";
+        if prompt.as_text() != AND {
+            let and = self.0.follow_up(scope.session(), Prompt::text(AND));
+            and.now_or_never().expect("at once").expect("a turn runs");
+        }
+    }
+}
+
 fn clocks() -> TimeoutLayer {
     let clocks = Clocks::new()
         .first_event(secs(5))
@@ -299,13 +328,13 @@ async fn each_of_them_acts() {
                 scope.principal().is_some() && scope.extensions().get::<Credentials>().is_none()
             }
             "timeout" | "optional" => types(&events(&over(vec![Do::Hang])).await) == "failed",
-            "concurrency" | "shedding" => {
+            "concurrency" | "shedding" | "gate" | "waiting_gate" => {
                 let agent = over(vec![say("a"), Do::Wait(secs(1)), done()]);
                 let mut running = ask(&agent);
                 let _ = running.next().await;
                 let second = ask(&agent).next().now_or_never();
                 match name {
-                    "concurrency" => second.is_none(),
+                    "concurrency" | "waiting_gate" => second.is_none(),
                     _ => types(&[second.flatten().expect("it is refused")]) == "failed",
                 }
             }
@@ -345,6 +374,18 @@ async fn each_of_them_acts() {
             "guard" => {
                 let said = [say("a "), say("forbid"), say("den"), done()];
                 types(&events(&over(said.to_vec())).await) == "text failed"
+            }
+            // Nobody sends anything: it withholds the end of the run, and gives it out.
+            "window" => {
+                let mut turn = Box::pin(ask(&over(vec![say("a"), done()])));
+                let text = turn.next().await;
+                let mut end = turn.next().now_or_never();
+                types(&[text.expect("text"), end.take().flatten().expect("the end")])
+                    == "text completed"
+            }
+            "followed_window" => {
+                types(&events(&over(vec![say("a"), done()])).await)
+                    == "text follow_up text completed"
             }
             "retry" => {
                 types(&events(&over(vec![fail("busy", true)])).await) == "retrying retrying failed"

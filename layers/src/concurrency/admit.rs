@@ -10,15 +10,15 @@ use std::{
 use portcullis::{Failure, FailureCode, Prompt, Scope};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::{
-    desk::{Desk, Permit, Place},
-    turn::Held,
-};
+use super::turn::Held;
+use crate::turnstile::{Permit, Place, Turnstile};
 
-/// How long a turn waits.
+/// How long turns wait, and how many.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Patience {
     pub(super) at_most: Option<Duration>,
+    /// How many of one key wait.
+    pub(super) turns: Option<usize>,
 }
 
 /// Waits for a place.
@@ -29,7 +29,7 @@ pub(super) struct Patience {
 #[must_use = "futures do nothing unless polled"]
 pub struct Admit<K: Clone + Eq + Hash> {
     /// `None` if nobody is ever admitted.
-    desk: Option<Arc<Desk<K>>>,
+    turnstile: Option<Arc<Turnstile<K>>>,
     patience: Patience,
     /// Taken when the turn is admitted.
     request: Option<(Scope, Prompt, K)>,
@@ -43,14 +43,14 @@ impl<K: Clone + Eq + Hash> Unpin for Admit<K> {}
 
 impl<K: Clone + Eq + Hash> Admit<K> {
     pub(super) const fn new(
-        desk: Option<Arc<Desk<K>>>,
+        turnstile: Option<Arc<Turnstile<K>>>,
         key: K,
         patience: Patience,
         scope: Scope,
         prompt: Prompt,
     ) -> Self {
         Self {
-            desk,
+            turnstile,
             patience,
             request: Some((scope, prompt, key)),
             place: None,
@@ -92,14 +92,14 @@ impl<K: Clone + Eq + Hash> Future for Admit<K> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         if this.place.is_none() {
-            let Some(desk) = &this.desk else {
+            let Some(turnstile) = &this.turnstile else {
                 return Poll::Ready(Err(overloaded()));
             };
             let (scope, _, key) = this.request.as_ref().expect("polled after completion");
-            if let Some(permit) = desk.try_take(key) {
+            if let Some(permit) = turnstile.try_take(key) {
                 return Poll::Ready(this.admitted(permit));
             }
-            match desk.join(key.clone(), cx) {
+            match turnstile.join(key.clone(), this.patience.turns, cx) {
                 Some(place) => this.place = Some(place),
                 None => return Poll::Ready(Err(overloaded())),
             }

@@ -6,9 +6,9 @@ use tower_layer::Layer;
 use super::{
     Global, Key,
     admit::{Admit, Patience},
-    desk::{Desk, Limits},
     turn::Held,
 };
+use crate::turnstile::{Limits, Turnstile};
 
 /// Bounds how many turns run at once. See the [module docs](super).
 ///
@@ -18,7 +18,7 @@ pub struct ConcurrencyLayer<K: Key = Global> {
     limits: Limits,
     patience: Patience,
     /// Made anew when a limit changes, which is before anybody uses it.
-    desk: Arc<Desk<K::Key>>,
+    turnstile: Arc<Turnstile<K::Key>>,
 }
 
 /// An agent of which only so many turns run at once. See the [module docs](super).
@@ -39,26 +39,25 @@ impl<K: Key> ConcurrencyLayer<K> {
         let limits = Limits {
             per_key: most,
             overall: None,
-            waiting: None,
         };
         Self {
             key,
             limits,
             patience: Patience::default(),
-            desk: Arc::new(Desk::new(limits)),
+            turnstile: Arc::new(Turnstile::new(limits)),
         }
     }
 
     fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
-        self.desk = Arc::new(Desk::new(self.limits));
+        self.turnstile = Arc::new(Turnstile::new(self.limits));
         self
     }
 
     /// So many turns at once over all keys, beside the limit of each key. A turn takes
     /// both places or none, which two layers could not do.
     ///
-    /// This and the other limits begin anew: set them before the layer is used.
+    /// The limit begins anew: set it before the layer is used.
     #[must_use]
     pub fn overall(self, most: usize) -> Self {
         self.limits(|limits| limits.overall = Some(most))
@@ -67,8 +66,9 @@ impl<K: Key> ConcurrencyLayer<K> {
     /// So many turns of one key may wait; what comes on top is refused with
     /// `overloaded`.
     #[must_use]
-    pub fn max_waiting(self, turns: usize) -> Self {
-        self.limits(|limits| limits.waiting = Some(turns))
+    pub const fn max_waiting(mut self, turns: usize) -> Self {
+        self.patience.turns = Some(turns);
+        self
     }
 
     /// A turn may wait so long, and is then refused with `overloaded`.
@@ -80,26 +80,26 @@ impl<K: Key> ConcurrencyLayer<K> {
 
     /// Nobody waits: without a place, a turn is refused with `overloaded` at once.
     #[must_use]
-    pub fn shed(self) -> Self {
+    pub const fn shed(self) -> Self {
         self.max_waiting(0)
     }
 
     /// How many turns run, for a gauge.
     #[must_use]
     pub fn running(&self) -> usize {
-        self.desk.held()
+        self.turnstile.held()
     }
 
     /// How many turns wait, for a gauge.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.desk.waiting()
+        self.turnstile.waiting()
     }
 
     /// How many keys have a turn that runs or waits, for a gauge.
     #[must_use]
     pub fn keys(&self) -> usize {
-        self.desk.keys()
+        self.turnstile.keys()
     }
 }
 
@@ -111,7 +111,7 @@ impl<K: Key> Policy for ConcurrencyLayer<K> {
         let key = self.key.key(&scope);
         let hopeless = self.limits.per_key == 0 || self.limits.overall == Some(0);
         Admit::new(
-            (!hopeless).then(|| Arc::clone(&self.desk)),
+            (!hopeless).then(|| Arc::clone(&self.turnstile)),
             key,
             self.patience,
             scope,
@@ -134,7 +134,7 @@ impl<K: Key + Clone> Clone for ConcurrencyLayer<K> {
             key: self.key.clone(),
             limits: self.limits,
             patience: self.patience,
-            desk: Arc::clone(&self.desk),
+            turnstile: Arc::clone(&self.turnstile),
         }
     }
 }

@@ -73,7 +73,6 @@
 //! ```
 
 mod admit;
-mod desk;
 mod key;
 mod layer;
 mod turn;

@@ -2,7 +2,7 @@ use std::{fmt, hash::Hash};
 
 use portcullis::Turn;
 
-use super::desk::Permit;
+use crate::turnstile::Permit;
 
 /// A turn that has its place. The place is free when this is dropped, and that is after
 /// everything below is gone.

@@ -1,3 +1,5 @@
+//! Who runs and who waits, for the layers that admit only so many turns.
+
 use std::{
     collections::{BTreeSet, HashMap, hash_map::Entry},
     hash::Hash,
@@ -11,19 +13,17 @@ use std::{
 /// A turn needs a place of its key and, if there is a limit over all keys, one of those
 /// as well; it gets both or none, so that a turn that waits takes nothing from others.
 #[derive(Debug)]
-pub(super) struct Desk<K> {
+pub(crate) struct Turnstile<K> {
     limits: Limits,
     state: Mutex<State<K>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// Turns of one key.
-    pub(super) per_key: usize,
+    pub(crate) per_key: usize,
     /// Turns of all keys.
-    pub(super) overall: Option<usize>,
-    /// Waiting turns of one key.
-    pub(super) waiting: Option<usize>,
+    pub(crate) overall: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -54,8 +54,8 @@ struct Waiter<K> {
     admitted: bool,
 }
 
-impl<K: Clone + Eq + Hash> Desk<K> {
-    pub(super) fn new(limits: Limits) -> Self {
+impl<K: Clone + Eq + Hash> Turnstile<K> {
+    pub(crate) fn new(limits: Limits) -> Self {
         Self {
             limits,
             state: Mutex::new(State {
@@ -74,7 +74,7 @@ impl<K: Clone + Eq + Hash> Desk<K> {
     }
 
     /// Takes a place if one is free and nobody waits for it.
-    pub(super) fn try_take(self: &Arc<Self>, key: &K) -> Option<Permit<K>> {
+    pub(crate) fn try_take(self: &Arc<Self>, key: &K) -> Option<Permit<K>> {
         let mut state = self.lock();
         let seats = state.keys.get(key);
         let free = seats.is_none_or(|seats| seats.queue.is_empty())
@@ -88,21 +88,22 @@ impl<K: Clone + Eq + Hash> Desk<K> {
         state.held += 1;
         drop(state);
         Some(Permit {
-            desk: Arc::clone(self),
+            turnstile: Arc::clone(self),
             key: key.clone(),
         })
     }
 
-    /// Joins the queue of a key, unless it is full.
-    pub(super) fn join(self: &Arc<Self>, key: K, cx: &Context<'_>) -> Option<Place<K>> {
+    /// Joins the queue of a key, unless `most` wait there already.
+    pub(crate) fn join(
+        self: &Arc<Self>,
+        key: K,
+        most: Option<usize>,
+        cx: &Context<'_>,
+    ) -> Option<Place<K>> {
         let mut guard = self.lock();
         let state = &mut *guard;
         let seats = state.keys.entry(key.clone()).or_default();
-        if self
-            .limits
-            .waiting
-            .is_some_and(|most| seats.queue.len() >= most)
-        {
+        if most.is_some_and(|most| seats.queue.len() >= most) {
             Self::sweep(state, &key);
             return None;
         }
@@ -127,7 +128,7 @@ impl<K: Clone + Eq + Hash> Desk<K> {
             waker.wake();
         }
         Some(Place {
-            desk: Arc::clone(self),
+            turnstile: Arc::clone(self),
             ticket: Some(ticket),
         })
     }
@@ -177,35 +178,35 @@ impl<K: Clone + Eq + Hash> Desk<K> {
     }
 
     /// Turns that have a place.
-    pub(super) fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         self.lock().held
     }
 
     /// Turns that wait.
-    pub(super) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         let state = self.lock();
         state.keys.values().map(|seats| seats.queue.len()).sum()
     }
 
     /// Keys that somebody holds or waits for.
-    pub(super) fn keys(&self) -> usize {
+    pub(crate) fn keys(&self) -> usize {
         self.lock().keys.len()
     }
 }
 
 /// A place in the queue. Dropping it leaves the queue.
 #[derive(Debug)]
-pub(super) struct Place<K: Clone + Eq + Hash> {
-    desk: Arc<Desk<K>>,
+pub(crate) struct Place<K: Clone + Eq + Hash> {
+    turnstile: Arc<Turnstile<K>>,
     /// `None` once it was called up.
     ticket: Option<u64>,
 }
 
 impl<K: Clone + Eq + Hash> Place<K> {
     /// Waits to be called up.
-    pub(super) fn poll(&mut self, cx: &Context<'_>) -> Poll<Permit<K>> {
+    pub(crate) fn poll(&mut self, cx: &Context<'_>) -> Poll<Permit<K>> {
         let ticket = self.ticket.expect("not polled after it was called up");
-        let mut state = self.desk.lock();
+        let mut state = self.turnstile.lock();
         let Entry::Occupied(mut waiter) = state.waiters.entry(ticket) else {
             unreachable!("a ticket is valid until it is taken below");
         };
@@ -217,7 +218,7 @@ impl<K: Clone + Eq + Hash> Place<K> {
         drop(state);
         self.ticket = None;
         Poll::Ready(Permit {
-            desk: Arc::clone(&self.desk),
+            turnstile: Arc::clone(&self.turnstile),
             key,
         })
     }
@@ -226,7 +227,7 @@ impl<K: Clone + Eq + Hash> Place<K> {
 impl<K: Clone + Eq + Hash> Drop for Place<K> {
     fn drop(&mut self) {
         let Some(ticket) = self.ticket else { return };
-        let mut state = self.desk.lock();
+        let mut state = self.turnstile.lock();
         let Some(waiter) = state.waiters.remove(&ticket) else {
             return;
         };
@@ -234,7 +235,7 @@ impl<K: Clone + Eq + Hash> Drop for Place<K> {
             // Called up and gone: the place goes to the next.
             drop(state);
             drop(Permit {
-                desk: Arc::clone(&self.desk),
+                turnstile: Arc::clone(&self.turnstile),
                 key: waiter.key,
             });
             return;
@@ -247,21 +248,21 @@ impl<K: Clone + Eq + Hash> Drop for Place<K> {
         {
             state.next.insert(*first);
         }
-        Desk::sweep(state, &waiter.key);
+        Turnstile::sweep(state, &waiter.key);
     }
 }
 
 /// A place. Dropping it gives the place to the next.
 #[derive(Debug)]
-pub(super) struct Permit<K: Clone + Eq + Hash> {
-    desk: Arc<Desk<K>>,
+pub(crate) struct Permit<K: Clone + Eq + Hash> {
+    turnstile: Arc<Turnstile<K>>,
     key: K,
 }
 
 impl<K: Clone + Eq + Hash> Drop for Permit<K> {
     fn drop(&mut self) {
         // Woken outside of the lock: it may run anything.
-        if let Some(waker) = self.desk.give_back(&self.key) {
+        if let Some(waker) = self.turnstile.give_back(&self.key) {
             waker.wake();
         }
     }
