@@ -125,6 +125,11 @@ impl ServerBuilder {
 
     /// Lets messages to a running task reach its session: as a steer where the engine can
     /// be steered, else as a follow-up.
+    ///
+    /// The message is in the history of the task, before all that it leads to. Where the turn takes
+    /// none it is refused: with `UnsupportedOperation`, or with `ResourceExhausted` when too many wait
+    /// for it. So is one to a task whose session has another task's turn in it: a control plane knows
+    /// sessions, and the message is not that task's.
     pub fn session_control(mut self, control: Arc<dyn SessionControl>) -> Self {
         self.session_control = Some(control);
         self

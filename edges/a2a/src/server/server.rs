@@ -330,8 +330,8 @@ impl Server {
         self.0.settings.takes_messages
     }
 
-    pub(super) fn session_control(&self) -> Option<&dyn SessionControl> {
-        self.0.settings.session_control.as_deref()
+    pub(super) fn session_control(&self) -> Option<Arc<dyn SessionControl>> {
+        self.0.settings.session_control.clone()
     }
 
     /// Whether a message to a running task can go anywhere.

@@ -10,5 +10,6 @@ mod log_faults;
 mod reducer;
 mod references;
 mod refusals;
+mod sessions;
 mod state_machine;
 mod support;

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use portcullis::{
     AgentEvent, Completed, Failure, Json, Usage,
-    views::{self, ArtifactContent, AuthRequired, InputRequired},
+    views::{self, ArtifactContent, AuthRequired, FollowUp, InputRequired},
 };
 use portcullis_a2a::{
     model::{Part, PartContent, TaskArtifactUpdateEvent, TaskStatusUpdateEvent},
@@ -75,6 +75,12 @@ fn extension(text: &str) -> AgentEvent {
     serde_json::from_str(text).expect("an event")
 }
 
+fn follow_up(data: Option<&str>) -> AgentEvent {
+    let mut boundary = FollowUp::new(2_u64);
+    boundary.data = data.map(json);
+    boundary.into()
+}
+
 // A2A-MAP-3, -4, -5; ruling 15. Each row: events, updates.
 #[test]
 fn table() {
@@ -116,6 +122,36 @@ fn table() {
                 AgentEvent::completed(),
             ],
             &["working", "a-1~:a", "a-1~+:b", "a-1~+!:c", "completed"],
+        ),
+        // Another run of the turn is another answer.
+        (
+            vec![
+                AgentEvent::text("a"),
+                AgentEvent::text("b"),
+                follow_up(Some("{\"n\":1}")),
+                AgentEvent::text("c"),
+                AgentEvent::text("d"),
+                data(),
+            ],
+            &[
+                "working",
+                "a-1~:a",
+                "a-1~+!:b",
+                "a-2!:{\"n\":1}",
+                "a-3~:c",
+                "a-3~+!:d",
+                "a-4!:{\"n\":1}",
+                "completed",
+            ],
+        ),
+        // It answers what the run before it has asked.
+        (
+            vec![
+                views::InputRequired::new("Which?").into(),
+                follow_up(None),
+                AgentEvent::completed(),
+            ],
+            &["working", "completed"],
         ),
         (
             vec![AgentEvent::text(""), AgentEvent::completed()],

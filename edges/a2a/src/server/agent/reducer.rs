@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use portcullis::{
     AgentEvent, Extension, Json,
-    views::{self, ArtifactContent, AuthRequired, InputRequired},
+    views::{self, ArtifactContent, AuthRequired, FollowUp, InputRequired},
 };
 
 use super::events_extension::event_metadata;
@@ -56,6 +56,7 @@ impl Default for Coalescing {
 /// | `artifact` | that artifact, or more of it |
 /// | `auth_required` | AUTH_REQUIRED, at once |
 /// | `input_required` | INPUT_REQUIRED with the question, instead of COMPLETED |
+/// | `follow_up` | the answer before it is complete, its data an artifact; what comes is another answer |
 /// | `completed` | the data, if any, as an artifact; COMPLETED |
 /// | `failed` | a failure, which the server judges |
 #[derive(Debug)]
@@ -187,22 +188,33 @@ impl Reducer {
             return;
         }
         self.work(out);
+        if let Some(Ok(boundary)) = extension.view::<FollowUp>() {
+            self.close(out);
+            self.push_data(boundary.data, out);
+            self.answer_id = None;
+            // The prompt of the next run is the answer.
+            self.question = None;
+        }
         self.flush(out);
         self.show(|| Some(extension.json().clone()), out);
     }
 
     fn complete(&mut self, data: Option<Json>, out: &mut Vec<Emission>) {
         self.close(out);
-        if let Some(data) = data {
-            let part = Part::data(data).with_media_type("application/json");
-            let artifact = Artifact::new(self.next_id(), [part]);
-            out.push(TaskArtifactUpdateEvent::new("", "", artifact).last().into());
-        }
+        self.push_data(data, out);
         let end = match self.question.take() {
             Some(question) => status(TaskState::InputRequired, None).with_message(question),
             None => status(TaskState::Completed, None),
         };
         out.push(end.into());
+    }
+
+    fn push_data(&mut self, data: Option<Json>, out: &mut Vec<Emission>) {
+        if let Some(data) = data {
+            let part = Part::data(data).with_media_type("application/json");
+            let artifact = Artifact::new(self.next_id(), [part]);
+            out.push(TaskArtifactUpdateEvent::new("", "", artifact).last().into());
+        }
     }
 
     /// Ends what is open: the text, whose last chunk this is, and tools that a cut has

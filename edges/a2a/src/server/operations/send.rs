@@ -9,12 +9,10 @@ use crate::{
     log::{AppendError, Batch, Seq, Snapshot, TaskKey, Update, apply},
     model::{Error, ErrorKind, Message, SendMessageRequest, SendMessageResponse, Task, TaskState},
     server::{
-        EVENTS_EXTENSION, Frames, IdKind, RequestContext, Server,
-        agent::prompt_of,
-        check,
+        EVENTS_EXTENSION, Frames, IdKind, RequestContext, Server, check,
         check::Standing,
         context::Asked,
-        runner::{Opening, Opens, Turn},
+        runner::{NotTaken, Opening, Opens, Recipient, Turn},
         session::session_key,
         watch::{Ended, Watch, ends},
     },
@@ -173,9 +171,7 @@ impl Server {
                 webhook = self.inline_webhook(&key, &request, snapshot.seq()).await?;
             }
             if !waits {
-                let reached = self
-                    .reach(&key, &standing, &snapshot, request.message)
-                    .await?;
+                let reached = self.reach(&key, &snapshot, request.message).await?;
                 if let Some(webhook) = webhook {
                     webhook.begin(None);
                 }
@@ -305,42 +301,27 @@ impl Server {
         Ok(opened)
     }
 
-    /// A message to a turn that runs: a steer or a follow-up where there is a control
-    /// plane, else into the executor's inbox (A2A-OP-25).
+    /// A message to a turn that runs: to its session where there is a control plane, else into
+    /// the executor's inbox (A2A-OP-25).
     async fn reach(
         &self,
         key: &TaskKey,
-        standing: &Standing,
         snapshot: &Snapshot,
         message: Message,
     ) -> Result<Sent, Error> {
         let Some(running) = self.runs().of(key) else {
             return Err(busy(snapshot));
         };
-        let mut deliver = true;
-        if let Some(control) = self.session_control() {
-            let session = session_key(
-                standing.tenant.as_deref(),
-                standing.principal.as_ref(),
-                &message.context_id,
-            );
-            let can = control.capabilities(&session).await;
-            let prompt = prompt_of(&message);
-            let accepted = if can.steer {
-                control.steer(&session, prompt).await
-            } else if can.follow_up {
-                control.follow_up(&session, prompt).await
-            } else {
-                return Err(busy(snapshot));
-            };
-            if let Err(refusal) = accepted {
-                tracing::debug!(%refusal, task = key.id(), "a running turn takes no message");
-                return Err(busy(snapshot));
-            }
-            deliver = false;
-        }
-        if !running.message(message, deliver).await {
-            return Err(busy(snapshot));
+        let to = match self.session_control() {
+            // It knows sessions, and this one's turn may be that of another task.
+            Some(_) if !self.runs().is_reached(key) => return Err(busy(snapshot)),
+            Some(control) => Recipient::Session(control),
+            None => Recipient::Executor,
+        };
+        match running.message(message, to).await {
+            Ok(()) => {}
+            Err(NotTaken::Busy) => return Err(busy(snapshot)),
+            Err(NotTaken::Full) => return Err(full(snapshot)),
         }
         match self.core().log.snapshot(key).await {
             Ok(Some(snapshot)) => Ok(Sent::Task {
@@ -393,6 +374,15 @@ fn busy(snapshot: &Snapshot) -> Error {
     check::refusal_of_state(
         ErrorKind::UnsupportedOperation,
         "The task is running and takes no messages now",
+        &snapshot.task().id,
+        snapshot.task().status.state,
+    )
+}
+
+fn full(snapshot: &Snapshot) -> Error {
+    check::refusal_of_state(
+        ErrorKind::ResourceExhausted,
+        "Too many messages wait for the task",
         &snapshot.task().id,
         snapshot.task().status.state,
     )

@@ -10,7 +10,7 @@ mod run;
 mod translate;
 
 pub(super) use self::{
-    registry::{Control, Runs},
+    registry::{Control, NotTaken, Recipient, Runs},
     repair::fail_at_log,
     run::{Opening, Opens, Turn},
 };

@@ -1,9 +1,13 @@
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
+use portcullis::SessionControl;
 use tokio::{
     sync::{mpsc, oneshot, watch},
     task::JoinSet,
@@ -22,18 +26,39 @@ pub(in crate::server) enum Control {
     Cancel(oneshot::Sender<()>),
     /// Stop, since the server does.
     ShutDown,
-    /// Log this message, and hand it on if `deliver`. `false` if that cannot be.
+    /// Hand this message on and log it.
     Message {
         message: Box<Message>,
-        deliver: bool,
-        logged: oneshot::Sender<bool>,
+        to: Recipient,
+        logged: oneshot::Sender<Result<(), NotTaken>>,
     },
+}
+
+/// Who reads messages to a turn that runs.
+#[derive(Clone)]
+pub(in crate::server) enum Recipient {
+    /// The executor.
+    Executor,
+    /// The session of the agent.
+    Session(Arc<dyn SessionControl>),
+}
+
+/// A running turn does not take a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum NotTaken {
+    /// It takes none now.
+    Busy,
+    /// Too many wait for it.
+    Full,
 }
 
 /// A turn that runs in this process.
 #[derive(Clone)]
 pub(in crate::server) struct Running {
     generation: u64,
+    session: Arc<str>,
+    /// Whether it has said anything.
+    begun: Arc<AtomicBool>,
     control: mpsc::Sender<Control>,
     lost: watch::Receiver<bool>,
 }
@@ -55,16 +80,22 @@ impl Running {
         matches!(tokio::time::timeout(wait, asked).await, Ok(Some(())))
     }
 
-    /// Adds a message to the history of the task, and hands it to the executor.
-    pub(in crate::server) async fn message(&self, message: Message, deliver: bool) -> bool {
+    /// Hands a message to the turn, and adds it to the history of the task.
+    pub(in crate::server) async fn message(
+        &self,
+        message: Message,
+        to: Recipient,
+    ) -> Result<(), NotTaken> {
         let (logged, done) = oneshot::channel();
         let message = Box::new(message);
         let control = Control::Message {
             message,
-            deliver,
+            to,
             logged,
         };
-        self.control.send(control).await.is_ok() && done.await.unwrap_or(false)
+        let sent = self.control.send(control).await;
+        sent.map_err(|_| NotTaken::Busy)?;
+        done.await.unwrap_or(Err(NotTaken::Busy))
     }
 }
 
@@ -122,7 +153,10 @@ impl Runs {
             generation,
         };
         self.count.send_modify(|count| *count += 1);
-        let run = Run::new(Arc::clone(&self.core), turn, commands, lost);
+        let session = turn.cx.session().into();
+        let begun = Arc::new(AtomicBool::new(false));
+        let core = Arc::clone(&self.core);
+        let run = Run::new(core, turn, commands, lost, Arc::clone(&begun));
         state.tasks.spawn(async move {
             // Named, so that it is moved in: it leaves when the turn is gone, whatever
             // ended it.
@@ -131,6 +165,8 @@ impl Runs {
         });
         let running = Running {
             generation,
+            session,
+            begun,
             control,
             lost: is_lost,
         };
@@ -141,6 +177,23 @@ impl Runs {
     /// The turn that runs for a task.
     pub(in crate::server) fn of(&self, key: &TaskKey) -> Option<Running> {
         lock(&self.state).by_key.get(key).cloned()
+    }
+
+    /// Whether a control plane that knows sessions, and not tasks, reaches the turn of this task and
+    /// no other: of the turns of its session it is the only one, or the only one that has said
+    /// anything, while the others wait.
+    pub(in crate::server) fn is_reached(&self, key: &TaskKey) -> bool {
+        let state = lock(&self.state);
+        let Some(it) = state.by_key.get(key) else {
+            return false;
+        };
+        let begun = |running: &Running| running.begun.load(Ordering::Relaxed);
+        let mut others = state
+            .by_key
+            .values()
+            .filter(|other| other.generation != it.generation && other.session == it.session)
+            .peekable();
+        others.peek().is_none() || (begun(it) && !others.any(begun))
     }
 
     /// Whether new turns are refused.

@@ -2,18 +2,23 @@ use std::{
     future::{pending, poll_fn},
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
 };
 
-use portcullis::{Failure, FailureCode, Panicked};
+use portcullis::{
+    ControlRefusal, Failure, FailureCode, Panicked, Prompt, RefusalCode, SessionControl,
+};
 use tokio::{
     sync::{mpsc, oneshot, watch},
-    time::{Instant, sleep_until},
+    time::{Instant, sleep_until, timeout},
 };
 
 use super::{
-    Control,
+    Control, NotTaken, Recipient,
     repair::fail_at_log,
     translate::{Breach, Translator, complete},
 };
@@ -22,7 +27,7 @@ use crate::{
     model::{Error, Message, Task, TaskState, TaskStatus},
     server::{
         EVENTS_EXTENSION, IdKind, Moment, RequestContext, Verdict,
-        agent::failure_metadata,
+        agent::{failure_metadata, prompt_of},
         core::Core,
         emission::{Emission, Kind},
         executor::Emissions,
@@ -89,8 +94,9 @@ pub(super) struct Run {
     releases: bool,
     /// Who is told when the next append is done.
     canceled: Vec<oneshot::Sender<()>>,
-    logged: Vec<oneshot::Sender<bool>>,
+    logged: Vec<oneshot::Sender<Result<(), NotTaken>>>,
     lost: watch::Sender<bool>,
+    begun: Arc<AtomicBool>,
 }
 
 /// What the turn met.
@@ -124,6 +130,7 @@ impl Run {
         turn: Turn,
         commands: mpsc::Receiver<Control>,
         lost: watch::Sender<bool>,
+        begun: Arc<AtomicBool>,
     ) -> Self {
         let seq = turn.existing.as_ref().map_or(Seq::ZERO, |(seq, _)| *seq);
         let moment = if turn.opens == Opens::AtOnce {
@@ -151,6 +158,7 @@ impl Run {
             canceled: Vec::new(),
             logged: Vec::new(),
             lost,
+            begun,
         }
     }
 
@@ -203,7 +211,14 @@ impl Run {
                 }
             };
             self.last_event = Instant::now();
-            if let Err(over) = self.handle(event) {
+            if let Event::Asked(Control::Message {
+                message,
+                to,
+                logged,
+            }) = event
+            {
+                self.take(*message, to, logged).await;
+            } else if let Err(over) = self.handle(event) {
                 // What is over does not run while its end is stored.
                 self.drop_turn();
                 return match self.append().await {
@@ -229,6 +244,7 @@ impl Run {
             Event::Emitted(kind) => {
                 let result = self.emit(kind);
                 self.moment = Moment::AfterFirstEvent;
+                self.begun.store(true, Ordering::Relaxed);
                 match result {
                     Ok(()) if self.is_finished() => Err(Over::Settled),
                     Ok(()) => Ok(()),
@@ -265,25 +281,54 @@ impl Run {
                 FailureCode::UNAVAILABLE,
                 "The server was shut down.",
             )),
-            Control::Message {
-                message,
-                deliver,
-                logged,
-            } => {
-                let taken = !deliver
-                    || self
-                        .inbox
-                        .as_ref()
-                        .is_some_and(|inbox| inbox.try_send(Message::clone(&message)).is_ok());
-                if taken {
-                    self.updates.push(Update::Message(*message));
-                    self.logged.push(logged);
-                } else {
-                    // Nobody waits any more if this fails.
-                    let _gone = logged.send(false);
+            Control::Message { .. } => unreachable!("taken before, since that may wait"),
+        }
+    }
+
+    /// A message to this turn. The turn is not polled meanwhile: what it makes of the message comes
+    /// after it in the log.
+    async fn take(
+        &mut self,
+        message: Message,
+        to: Recipient,
+        logged: oneshot::Sender<Result<(), NotTaken>>,
+    ) {
+        let taken = match to {
+            Recipient::Executor => match &self.inbox {
+                Some(inbox) => inbox
+                    .try_send(message.clone())
+                    .map_err(|error| match error {
+                        mpsc::error::TrySendError::Full(_) => NotTaken::Full,
+                        mpsc::error::TrySendError::Closed(_) => NotTaken::Busy,
+                    }),
+                None => Err(NotTaken::Busy),
+            },
+            Recipient::Session(control) => {
+                let said = say(&*control, self.cx.session(), prompt_of(&message));
+                // A control plane in this process answers at once.
+                match timeout(self.core.limits.cancel_wait, said).await {
+                    Ok(said) => said.map_err(|refusal| self.not_taken(&refusal)),
+                    Err(_) => Err(NotTaken::Busy),
                 }
-                Ok(())
             }
+        };
+        match taken {
+            Ok(()) => {
+                self.updates.push(Update::Message(message));
+                self.logged.push(logged);
+            }
+            Err(_) => {
+                // Nobody waits any more if this fails.
+                let _gone = logged.send(taken);
+            }
+        }
+    }
+
+    fn not_taken(&self, refusal: &ControlRefusal) -> NotTaken {
+        tracing::debug!(%refusal, code = %refusal.code(), task = self.key.id(), "a running turn takes no message");
+        match refusal.code() {
+            RefusalCode::QueueFull => NotTaken::Full,
+            _ => NotTaken::Busy,
         }
     }
 
@@ -439,7 +484,7 @@ impl Run {
             let _gone = canceled.send(());
         }
         for logged in self.logged.drain(..) {
-            let _gone = logged.send(true);
+            let _gone = logged.send(Ok(()));
         }
         Ok(())
     }
@@ -528,6 +573,22 @@ impl Run {
             tracing::error!(task = self.key.id(), %panicked, "a turn panicked while it was dropped");
         }
     }
+}
+
+/// A steer where the run that is under way reads prompts, else a follow-up.
+async fn say(
+    control: &dyn SessionControl,
+    session: &str,
+    prompt: Prompt,
+) -> Result<(), ControlRefusal> {
+    if control.capabilities(session).await.steer {
+        match control.steer(session, prompt.clone()).await {
+            // The run has ended, or reads no more, since it was asked.
+            Err(refusal) if refusal.code() == RefusalCode::Unsupported => {}
+            said => return said.map(drop),
+        }
+    }
+    control.follow_up(session, prompt).await.map(drop)
 }
 
 fn over(error: AppendError) -> Over {
