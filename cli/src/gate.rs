@@ -1,7 +1,7 @@
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
-use portcullis::BoxAgent;
+use portcullis::{BoxAgent, SessionControl};
 use portcullis_a2a::{
     binding::{Layout, OnePort},
     log::{Limits, Retention},
@@ -69,12 +69,13 @@ pub(crate) struct About {
 
 impl Gate {
     /// Opens the socket, and takes care of tasks that an earlier process left behind. Without a
-    /// database, tasks live in memory.
+    /// database, tasks live in memory; without a control plane, tasks that run take no messages.
     pub(crate) async fn open(
         listen: &str,
         tls: Option<Tls>,
         database: Option<Database>,
         agent: BoxAgent,
+        control: Option<Arc<dyn SessionControl>>,
         about: About,
     ) -> Result<Self, Complaint> {
         let listener = portcullis_net::bind(listen)
@@ -96,6 +97,9 @@ impl Gate {
             let log = SqliteLog::new(database, Retention::default(), Limits::default())
                 .map_err(|error| Complaint::nothing_to_serve("no store for tasks", error))?;
             builder = builder.log(Arc::new(log));
+        }
+        if let Some(control) = control {
+            builder = builder.session_control(control);
         }
         let server = builder.build();
         server

@@ -1,6 +1,7 @@
 use std::{
     io::{self, Write},
     process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
@@ -9,6 +10,7 @@ use portcullis_layers::{
     ServiceBuilderExt,
     auth::{ApiKeys, AuthLayer},
     budget::{BudgetLayer, Limits, Meter},
+    session::SessionDesk,
     timeout::TimeoutLayer,
     trace::TraceLayer,
 };
@@ -28,6 +30,10 @@ use crate::{
     stop::Stop,
 };
 
+/// How many turns of a session wait for the one that runs, and how long.
+const WAITING: usize = 16;
+const WAIT: Duration = Duration::from_secs(60);
+
 /// Serves an agent until the program is asked to stop.
 pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     log::start(args.log);
@@ -42,17 +48,24 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     }
     let guarded = about.guard.is_some();
     let name = about.name.clone();
+    let sessions = SessionDesk::new();
+    let session_gate = sessions
+        .gate()
+        .queue(WAITING, WAIT)
+        .expect("some may wait for some time");
     let agent = ServiceBuilder::new()
         .catch()
         // The second lock: no turn runs for nobody, whichever way it came in.
         .optional(guarded.then(AuthLayer::demand))
         .layer(TraceLayer::new().agent(name.as_str()))
+        .session_gate(session_gate)
         .concurrency(args.turns as usize)
         .budget(BudgetLayer::per_turn(Limits::of(
             Meter::ToolCalls,
             args.turn_tools,
         )))
         .clocks(TimeoutLayer::total(Duration::from_secs(args.turn_seconds)))
+        .session_window(sessions.window())
         .conform()
         .service(engine);
     let tls = match (&args.tls_cert, &args.tls_key) {
@@ -62,12 +75,20 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
         ),
         _ => None,
     };
-    let gate = Gate::open(&args.listen, tls, database, BoxAgent::new(agent), about).await?;
+    let gate = Gate::open(
+        &args.listen,
+        tls,
+        database,
+        BoxAgent::new(agent),
+        Some(Arc::new(sessions)),
+        about,
+    )
+    .await?;
     let stop = Stop::on_signals();
     let said = writeln!(
         io::stdout(),
-        "{name} is at {url}\nstack: catch, {auth}trace, concurrency ({turns} turns), budget ({tools} tools a turn), \
-         timeout ({seconds} s a turn), conform\ntasks: {store}\ntry: {itself} call {url} \"{example}\"",
+        "{name} is at {url}\nstack: catch, {auth}trace, session gate, concurrency ({turns} turns), budget ({tools} tools a turn), \
+         timeout ({seconds} s a turn), session window, conform\ntasks: {store}\ntry: {itself} call {url} \"{example}\"",
         itself = itself(),
         url = gate.url(),
         auth = if guarded { "auth (API keys), " } else { "" },

@@ -220,6 +220,47 @@ fn any_program_is_an_agent() {
     assert_eq!(text(&answer.stdout), "SHOUT\n");
 }
 
+/// Design 5: a message to a task that runs is the prompt of its next run, where the engine cannot be
+/// steered.
+#[test]
+fn a_message_to_a_running_task_is_taken_up() {
+    let place = TempDir::new().expect("a directory");
+    let dir = place.path().to_str().expect("a path of ASCII");
+    let script = r#"echo "got $(cat)"; until [ -e go ]; do sleep 0.05; done"#;
+    let served = Served::start(&["--engine", "exec", "--dir", dir, "--", "sh", "-c", script]);
+    let send = |arguments: &[&str]| {
+        let mut child = portcullis()
+            .args(["call", "--json", &served.url])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        (child, lines)
+    };
+    let read = |line: String| serde_json::from_str::<serde_json::Value>(&line).expect("JSON");
+    let (one, mut first) = send(&["one"]);
+    let task = read(first.next().expect("the task").expect("a line"));
+    let id = task["task"]["id"].as_str().expect("an id").to_owned();
+    // Until the program has said something.
+    let said = first.by_ref().map(|line| line.expect("a line"));
+    let said = said.take_while(|line| !line.contains("got one")).count();
+    assert!(said < 5, "{said}");
+    let (two, mut second) = send(&["--task", &id, "two"]);
+    let task = read(second.next().expect("the task").expect("a line"));
+    let history = &task["task"]["history"];
+    assert_eq!(history[0]["parts"][0]["text"], "one");
+    assert_eq!(history[1]["parts"][0]["text"], "two");
+    fs::write(place.path().join("go"), "").expect("a file");
+    for (mut child, rest) in [(one, first), (two, second)] {
+        let rest: Vec<_> = rest.map(|line| line.expect("a line")).collect();
+        let rest = rest.join("\n");
+        assert!(rest.contains("got two"), "{rest}");
+        assert!(rest.contains("TASK_STATE_COMPLETED"), "{rest}");
+        assert!(child.wait().expect("it ends").success());
+    }
+}
+
 /// Runs the program, which cannot do what it is asked: code and what it said.
 fn refused(arguments: &[&str]) -> (Option<i32>, String) {
     let done = run(portcullis().args(arguments));

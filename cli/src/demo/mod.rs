@@ -52,6 +52,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
         None,
         Store::File(file.clone()).open()?,
         agent,
+        None,
         about_desk(),
     )
     .await?;
