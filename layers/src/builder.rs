@@ -3,6 +3,8 @@ use tower_layer::Stack;
 
 #[cfg(feature = "auth")]
 use crate::auth::AuthLayer;
+#[cfg(feature = "boxed")]
+use crate::boxed::BoxedLayer;
 #[cfg(feature = "breaker")]
 use crate::breaker::BreakerLayer;
 #[cfg(feature = "budget")]
@@ -180,6 +182,12 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed<L> + Sized {
     #[cfg(feature = "passthrough")]
     fn passthrough<T>(self, layer: T) -> ServiceBuilder<Stack<PassthroughLayer<T>, L>> {
         self.add(PassthroughLayer::new(layer))
+    }
+
+    /// Gives everything below one type: [`boxed`](crate::boxed).
+    #[cfg(feature = "boxed")]
+    fn boxed_agent(self) -> ServiceBuilder<Stack<BoxedLayer, L>> {
+        self.add(BoxedLayer::new())
     }
 
     /// Adds a layer if there is one: [`optional`](crate::optional).

@@ -5,29 +5,18 @@
 //!
 //! # Order
 //!
-//! Each layer says where it belongs, and why. From the outside in:
+//! From the outside in; each layer says why it belongs there, and `docs/layers.md` in the repository says it of
+//! all of them together.
 //!
 //! ```text
-//!           a turn goes in         events come out
-//!                 │                      ▲
-//! ╭───────────────┼──── catch ───────────┼───────────────╮  the last to catch a panic
-//! │ ╭─────────────┼──── trace ───────────┼─────────────╮ │  one span, the waiting included
-//! │ │ ╭───────────┼── concurrency ───────┼───────────╮ │ │  who waits holds no money
-//! │ │ │ ╭─────────┼─── budget ───────────┼─────────╮ │ │ │  pays for every attempt
-//! │ │ │ │ ╭───────┼─ timeout (total) ────┼───────╮ │ │ │ │  of all attempts together
-//! │ │ │ │ │ ╭─────┼──── retry ───────────┼─────╮ │ │ │ │ │  up to the first visible event
-//! │ │ │ │ │ │ ╭───┼ timeout (first,idle) ┼───╮ │ │ │ │ │ │  of each attempt
-//! │ │ │ │ │ │ │ ╭─┼─── conform ──────────┼─╮ │ │ │ │ │ │ │  panics and bare ends are failures
-//! │ │ │ │ │ │ │ │ ▼                      │ │ │ │ │ │ │ │ │
-//! │ │ │ │ │ │ │ │        agent             │ │ │ │ │ │ │ │
-//! ╰─┴─┴─┴─┴─┴─┴─┴──────────────────────────┴─┴─┴─┴─┴─┴─┴─╯
+//! catch, auth, trace (metrics, receipt, record), session gate, rate_limit, concurrency, budget, timeout (total)
+//!   session window, structured, guard, fallback, retry, breaker, timeout (first, idle), conform
+//!     agent
 //! ```
 //!
-//! [`fallback`] goes around [`retry`], and [`breaker`] below it.
-//! [`stock`] holds a stack of tower's own layers and goes anywhere among these, as does
-//! [`passthrough`] around somebody else's layer, and [`optional`] around one that a
-//! configuration switches on. [`metrics`] and [`receipt`] stand beside [`trace`].
-//! [`balance`] makes one agent of many.
+//! The first line acts once a turn, the second one on each run of the agent within it. [`stock`] holds a stack of
+//! tower's own layers and goes anywhere among these, as does [`passthrough`] around somebody else's layer, and
+//! [`optional`] around one that a configuration switches on. [`balance`] makes one agent of many.
 //!
 #![cfg_attr(
     feature = "full",
@@ -99,6 +88,7 @@ assert_eq!(answer.text, "hello");
 //! | `guard` | `Turn` | what an agent must not say |
 //! | `passthrough` | by hand | unknown events go around a layer |
 //! | `optional` | | a layer that is there or is not |
+//! | `boxed` | by hand | one type for everything below |
 //! | `balance` | by hand | one agent made of many: load counts to the end of each turn |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -109,10 +99,17 @@ mod builder;
 #[doc = include_str!("../../docs/write-a-layer.md")]
 struct WriteALayer;
 
+/// The example of the page about order, compiled and run.
+#[cfg(all(doctest, feature = "full"))]
+#[doc = include_str!("../../docs/layers.md")]
+struct WhichLayer;
+
 #[cfg(feature = "auth")]
 pub mod auth;
 #[cfg(feature = "balance")]
 pub mod balance;
+#[cfg(feature = "boxed")]
+pub mod boxed;
 #[cfg(feature = "breaker")]
 pub mod breaker;
 #[cfg(feature = "budget")]

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{FutureExt, StreamExt};
 use portcullis::{
-    AgentEvent, AgentExt, Flow, Json, MakeTurn, Outbox, Prompt, Scope, SessionControl, Turn,
+    AgentEvent, BoxAgent, Flow, Json, MakeTurn, Outbox, Prompt, Scope, SessionControl, Turn,
     TurnLayer,
-    conformance::{AnyLayer, Check, LayerOptions, pair, suite},
+    conformance::{AnyLayer, Check, LayerOptions, ProbeAgent, pair, suite},
 };
 use portcullis_layers::{
     auth::{AuthError, AuthLayer, Credentials, Identity, Verifier, verify_fn},
@@ -28,7 +28,7 @@ use portcullis_layers::{
     receipt::{Receipt, ReceiptLayer},
     record::RecordLayer,
     retry::RetryLayer,
-    session::{SessionDesk, WindowLayer},
+    session::{GateLayer, SessionDesk, WindowLayer},
     stock::StockLayer,
     structured::StructuredLayer,
     timeout::{Clocks, TimeoutLayer},
@@ -417,58 +417,106 @@ async fn each_of_them_acts() {
     }
 }
 
-/// A turn through a whole stack, dropped at every point: engine, permit, reservation and span
-/// are gone before `drop` returns.
+/// The order of `docs/layers.md`, as one layer: every layer that has a place there, each so that it may act.
 #[tokio::test(start_paused = true)]
-async fn a_dropped_turn_leaves_nothing_in_the_whole_stack() {
-    use portcullis_layers::ServiceBuilderExt;
+async fn the_whole_preset() {
     let (log, _guard) = Log::start();
-    let places = ConcurrencyLayer::new(1);
-    let ledger = MemoryLedger::new();
-    let limits = Limits::of(Meter::Tokens, 1_000_000);
-    let budget = BudgetLayer::per_session(ledger.clone(), limits).reserve(Meter::Tokens, 500);
-    let make = |actor| {
-        tower::ServiceBuilder::new()
-            .catch()
-            .trace()
-            .layer(places.clone())
-            .budget(budget.clone())
-            .clocks(clocks())
-            .retries(2)
-            .conform()
-            .service(actor)
-    };
-    // In the middle of a turn each of them holds something, or this test would show nothing.
-    let agent = make(actor([say("a"), Do::Hang]));
-    let mut turn = Box::pin(ask(&agent));
-    assert_eq!(turn.next().await, Some(AgentEvent::text("a")));
-    let held = || (places.running(), ledger.reservations(), log.open_spans());
-    assert_eq!(held(), (1, 1, 1));
-    drop(turn);
-    assert_eq!(held(), (0, 0, 0));
-    assert_drops(everything(), make, || held() == (0, 0, 0)).await;
+    let options = WATCHES
+        .inserts_events()
+        .edits_events()
+        .ends_turns()
+        .invokes_again();
+    suite::layer(|| preset(&Held::default()), options)
+        .await
+        .assert();
+    assert_eq!(log.open_spans(), 0);
+    let agent = preset(&Held::default()).layer(actor([say("a"), done()]));
+    assert_eq!(types(&events(&agent).await), "text completed");
 }
 
-/// The order that the crate's page recommends, as one layer.
+/// The same, dropped at every point: engine, session, place, reservation, window and span are gone before `drop`
+/// returns.
 #[tokio::test(start_paused = true)]
-async fn the_whole_stack() {
-    use portcullis_layers::ServiceBuilderExt;
-    let make = || {
-        tower::ServiceBuilder::new()
-            .catch()
-            .trace()
-            .layer(ConcurrencyLayer::keyed(1, |scope: &Scope| {
-                scope.session().to_owned()
-            }))
-            .budget(BudgetLayer::per_turn(Limits::of(Meter::Tokens, 3)).warn_at(50))
-            .clocks(TimeoutLayer::total(secs(600)))
-            .retries(2)
-            .clocks(clocks())
-            .conform()
-            .into_inner()
+async fn a_dropped_turn_leaves_nothing_in_the_whole_preset() {
+    let (log, _guard) = Log::start();
+    let held = Held::default();
+    let all = || {
+        (
+            GateLayer::lock(&held.sessions).held(),
+            held.places.running(),
+            held.ledger.reservations(),
+            held.desk.running(),
+            log.open_spans(),
+        )
     };
-    let options = WATCHES.inserts_events().ends_turns().invokes_again();
-    suite::layer(make, options).await.assert();
-    let agent = make().layer(actor([say("a"), done()])).boxed();
-    assert_eq!(types(&events(&agent).await), "text completed");
+    // In the middle of a turn each of them holds something, or this test would show nothing.
+    let agent = preset(&held).layer(actor([say("b"), Do::Hang]));
+    let mut turn = Box::pin(ask(&agent));
+    assert_eq!(turn.next().await, Some(AgentEvent::text("b")));
+    assert_eq!(all(), (1, 1, 1, 1, 1));
+    drop(turn);
+    assert_eq!(all(), (0, 0, 0, 0, 0));
+    let make = |actor| preset(&held).layer(actor);
+    assert_drops(everything(), make, || all() == (0, 0, 0, 0, 0)).await;
+}
+
+/// What the layers of a preset share, to be looked at.
+#[derive(Clone)]
+struct Held {
+    desk: SessionDesk,
+    sessions: GateLayer,
+    places: ConcurrencyLayer,
+    ledger: MemoryLedger,
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        let desk = SessionDesk::new();
+        Self {
+            sessions: desk.gate(),
+            places: ConcurrencyLayer::new(64),
+            ledger: MemoryLedger::new(),
+            desk,
+        }
+    }
+}
+
+fn preset(
+    held: &Held,
+) -> impl Layer<ProbeAgent, Service = BoxAgent> + Layer<Actor, Service = BoxAgent> + use<> {
+    use portcullis_layers::ServiceBuilderExt;
+    let limits = Limits::of(Meter::Tokens, 1_000_000);
+    tower::ServiceBuilder::new()
+        .boxed_agent()
+        .catch()
+        .layer(presents_a_key())
+        .auth(AuthLayer::new(key_check()).authorize_with(slowly))
+        .trace()
+        .metrics()
+        .layer(receipts())
+        .layer(recorded())
+        .layer(held.sessions.clone())
+        .rate_limited(RateLimitLayer::per_principal(
+            Rate::per_second(1_000_000).unwrap(),
+        ))
+        .layer(held.places.clone())
+        .budget(
+            BudgetLayer::per_session(held.ledger.clone(), limits)
+                .reserve(Meter::Tokens, 500)
+                .and_per_turn(Limits::of(Meter::Tokens, 3))
+                .warn_at(50),
+        )
+        .clocks(TimeoutLayer::total(secs(600)))
+        .layer(held.desk.window())
+        .structured()
+        .guard(secrecy())
+        .fallback(FallbackLayer::new(
+            "other",
+            actor([fail("busy as well", true)]),
+        ))
+        .retries(2)
+        .breaker(quick_breaker())
+        .clocks(clocks())
+        .conform()
+        .into_inner()
 }
