@@ -14,12 +14,15 @@ const sdk = require('@a2a-js/sdk');
 const {
   ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory,
 } = require('@a2a-js/sdk/client');
+const { GrpcTransportFactory } = require('@a2a-js/sdk/client/grpc');
 
 const REQUIRED = 'urn:a2a:tck:required-extension';
 const card = await new DefaultAgentCardResolver().resolve(process.argv[2]);
 const caps = card.capabilities ?? {};
 const required = (caps.extensions ?? []).some((e) => e.uri === REQUIRED && e.required);
-const factories = { JSONRPC: JsonRpcTransportFactory, 'HTTP+JSON': RestTransportFactory };
+const factories = {
+  JSONRPC: JsonRpcTransportFactory, 'HTTP+JSON': RestTransportFactory, GRPC: GrpcTransportFactory,
+};
 same(card.supportedInterfaces.map((i) => i.protocolBinding), Object.keys(factories));
 let client;
 

@@ -9,6 +9,7 @@ import asyncio
 import sys
 import uuid
 
+import grpc
 import httpx
 from a2a.client import A2ACardResolver, ClientCallContext, ClientConfig, ClientFactory
 from a2a.types import (
@@ -26,7 +27,7 @@ from a2a.types import (
 from a2a.utils import errors
 
 REQUIRED = 'urn:a2a:tck:required-extension'
-BINDINGS = ['JSONRPC', 'HTTP+JSON']
+BINDINGS = ['JSONRPC', 'HTTP+JSON', 'GRPC']
 CHECKS = []
 
 
@@ -80,7 +81,10 @@ class Peer:
     def __init__(self, card, http, binding):
         def client(streaming):
             config = ClientConfig(
-                streaming=streaming, httpx_client=http, supported_protocol_bindings=[binding]
+                streaming=streaming,
+                httpx_client=http,
+                grpc_channel_factory=grpc.aio.insecure_channel,
+                supported_protocol_bindings=[binding],
             )
             return ClientFactory(config).create(card)
 

@@ -6,6 +6,7 @@
 //! | `server` | [`server`] and [`log`]: operations, runner, task log; knows no HTTP |
 //! | `jsonrpc` | [`binding`]: the JSON-RPC binding as a `tower::Service` of HTTP requests |
 //! | `rest` | [`binding`]: the HTTP+JSON binding, likewise |
+//! | `grpc` | [`binding`]: the gRPC binding, likewise, and what [`client`] needs for it |
 //! | `client` | [`client`]: calling an agent that somebody else serves |
 //! | `push` | [`server::push::HttpDelivery`]: webhooks through any HTTP client that is a service |
 //! | `sign` | [`signing`]: signatures over cards, made and verified |
@@ -19,8 +20,11 @@
 
 pub mod model;
 
-#[cfg(any(feature = "jsonrpc", feature = "rest"))]
-#[cfg_attr(docsrs, doc(cfg(any(feature = "jsonrpc", feature = "rest"))))]
+#[cfg(any(feature = "jsonrpc", feature = "rest", feature = "grpc"))]
+#[cfg_attr(
+    docsrs,
+    doc(cfg(any(feature = "jsonrpc", feature = "rest", feature = "grpc")))
+)]
 pub mod binding;
 #[cfg(feature = "client")]
 #[cfg_attr(docsrs, doc(cfg(feature = "client")))]
@@ -35,5 +39,12 @@ pub mod server;
 #[cfg_attr(docsrs, doc(cfg(feature = "sign")))]
 pub mod signing;
 
-#[cfg(any(feature = "jsonrpc", feature = "rest", feature = "client"))]
+#[cfg(feature = "grpc")]
+mod proto;
+#[cfg(any(
+    feature = "jsonrpc",
+    feature = "rest",
+    feature = "grpc",
+    feature = "client"
+))]
 mod wire;

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use portcullis_a2a::{
-    binding::{JsonRpc, Layout, OnePort, Rest},
+    binding::{Grpc, JsonRpc, Layout, OnePort, Rest},
     client::{Binding, Client, Event, Transport, fetch_card},
     model::{
         AgentCard, AgentInterface, Artifact, Message, Part, SendMessageRequest, StreamResponse,
@@ -16,7 +16,7 @@ use portcullis_a2a::{
     },
     server::{Server, executor_fn},
 };
-use portcullis_net::{HttpClient, bind};
+use portcullis_net::{HttpClient, HttpClientBuilder, bind};
 use tonic::{service::Routes, transport::server::TcpIncoming};
 use tower::{Service, ServiceExt, service_fn};
 
@@ -43,22 +43,42 @@ fn hello() -> SendMessageRequest {
 
 /// Fetches the card at `url` and streams from the interface that it names.
 async fn converse<T: Transport>(transport: T, url: &str) {
+    converse_over(transport.clone(), transport, url).await;
+}
+
+/// The same over sockets, where gRPC needs HTTP/2 from the first byte.
+async fn converse_at(url: &str) {
+    let http2 = HttpClientBuilder::new().http2_only().build();
+    converse_over(HttpClient::new(), http2, url).await;
+}
+
+async fn converse_over(transport: impl Transport, http2: impl Transport, url: &str) {
     let card = fetch_card(&transport, url).await.unwrap();
     // Every interface that the card names is there.
     for interface in &card.supported_interfaces {
-        let binding = Binding::ALL
-            .into_iter()
+        let binding = *Binding::ALL
+            .iter()
             .find(|binding| binding.as_str() == interface.protocol_binding)
             .unwrap();
+        if binding == Binding::Grpc {
+            let client = Client::of_card_over(&[binding], http2.clone(), &card).unwrap();
+            assert_eq!(client.url().authority().unwrap().as_str(), interface.url);
+            echoes(&client).await;
+            continue;
+        }
         let client = Client::of_card_over(&[binding], transport.clone(), &card).unwrap();
         assert_eq!(
             (client.binding(), client.url()),
             (binding, &interface.url.parse().unwrap())
         );
-        let stream = client.send_streaming_message(&hello()).await.unwrap();
-        let kinds: Vec<_> = stream.map(|event| kind(&event.unwrap())).collect().await;
-        assert_eq!(kinds, ["task", "status", "artifact", "status"]);
+        echoes(&client).await;
     }
+}
+
+async fn echoes(client: &Client<impl Transport>) {
+    let stream = client.send_streaming_message(&hello()).await.unwrap();
+    let kinds: Vec<_> = stream.map(|event| kind(&event.unwrap())).collect().await;
+    assert_eq!(kinds, ["task", "status", "artifact", "status"]);
 }
 
 fn kind(event: &Event) -> &'static str {
@@ -87,6 +107,12 @@ async fn in_the_same_process() {
         "http://in.process",
     )
     .await;
+}
+
+#[tokio::test]
+async fn grpc_alone() {
+    let server = serving(vec![AgentInterface::grpc("h:443")]);
+    converse(Grpc::new(server), "http://h").await;
 }
 
 /// Each binding alone, and each somewhere else: A2A-GEN-5, ruling 21.
@@ -124,7 +150,7 @@ async fn each_where_the_host_wants_it() {
     ] {
         let interfaces = layout.interfaces("http://h/");
         let named: Vec<_> = interfaces.iter().map(|interface| &*interface.url).collect();
-        assert_eq!(named, urls);
+        assert_eq!(named, [urls[0], urls[1], "h:80"]);
         let app = OnePort::with_layout(serving(interfaces), &layout);
         converse(app.clone(), "http://h").await;
         converse(app, urls[1]).await;
@@ -142,7 +168,15 @@ async fn behind_a_proxy_that_takes_a_prefix_off() {
         async move {
             let (mut head, body) = request.into_parts();
             let path = head.uri.path_and_query().unwrap().as_str();
-            head.uri = path.strip_prefix("/public").unwrap().parse().unwrap();
+            // It knows the methods of gRPC, which have no prefix.
+            let path = path.strip_prefix("/public").unwrap_or(path);
+            assert!(
+                path.starts_with("/echo")
+                    || path.starts_with(Grpc::PATH)
+                    || path.starts_with("/.well"),
+                "{path}"
+            );
+            head.uri = path.parse().unwrap();
             head.headers
                 .insert("host", "internal:8080".parse().unwrap());
             app.oneshot(Request::from_parts(head, body)).await
@@ -162,11 +196,12 @@ async fn in_axum() -> Result<(), Box<dyn Error>> {
         .route("/", axum::routing::get(async || "an application"))
         .route_service("/agents/echo", agent.clone())
         .route_service("/agents/echo/{*rest}", agent.clone())
+        .route_service(&format!("{}/{{*rest}}", Grpc::PATH), agent.clone())
         .route_service("/.well-known/{*rest}", agent);
     let calls = async {
         // O-C01: from the origin, and below the agent.
-        converse(HttpClient::new(), &origin).await;
-        converse(HttpClient::new(), &url).await;
+        converse_at(&origin).await;
+        converse_at(&url).await;
         assert_eq!(get(&origin).await, (200, "an application".to_owned()));
     };
     tokio::select! {
@@ -181,7 +216,9 @@ async fn nested_in_axum() {
     // axum strips the prefix: the service is at its own root.
     let layout = Layout::new();
     let agent = OnePort::new(serving(layout.interfaces("http://h/nested")));
-    let app = Router::new().nest_service("/nested", agent);
+    let app = Router::new()
+        .route_service(&format!("{}/{{*rest}}", Grpc::PATH), agent.clone())
+        .nest_service("/nested", agent);
     let app = service_fn(move |request: Request<Full<Bytes>>| {
         let app = app.clone();
         async move { app.oneshot(request.map(axum::body::Body::new)).await }
@@ -195,7 +232,7 @@ async fn in_hyper() -> Result<(), Box<dyn Error>> {
     let url = format!("http://{}/", listener.local_addr()?);
     let agent = JsonRpc::new(echo(&url));
     let calls = async {
-        converse(HttpClient::new(), &url).await;
+        converse_at(&url).await;
         assert_eq!(get(&format!("{url}elsewhere")).await.0, 404);
     };
     tokio::select! {
@@ -216,7 +253,7 @@ async fn in_tonic() -> Result<(), Box<dyn Error>> {
         .add_routes(routes);
     tokio::select! {
         served = server.serve_with_incoming(incoming) => served?,
-        () = converse(HttpClient::new(), &url) => {}
+        () = converse_at(&url) => {}
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ use super::service::HttpClient;
 pub struct HttpClientBuilder {
     connect_timeout: Duration,
     idle_timeout: Duration,
+    http2_only: bool,
 }
 
 impl HttpClientBuilder {
@@ -29,6 +30,7 @@ impl HttpClientBuilder {
         Self {
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(10),
+            http2_only: false,
         }
     }
 
@@ -43,6 +45,14 @@ impl HttpClientBuilder {
     #[must_use]
     pub const fn idle_timeout(mut self, limit: Duration) -> Self {
         self.idle_timeout = limit;
+        self
+    }
+
+    /// Speaks HTTP/2 from the first byte, as gRPC without TLS needs it. Connections that carry a
+    /// request are pinged every 30 s, and given up when there is no answer for 20 s.
+    #[must_use]
+    pub const fn http2_only(mut self) -> Self {
+        self.http2_only = true;
         self
     }
 
@@ -136,6 +146,9 @@ impl HttpClientBuilder {
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(self.idle_timeout)
+            .timer(TokioTimer::new())
+            .http2_only(self.http2_only)
+            .http2_keep_alive_interval(self.http2_only.then_some(Duration::from_secs(30)))
             .build(connector);
         HttpClient::over(client)
     }

@@ -55,13 +55,16 @@ impl Layout {
     }
 
     /// The interfaces for the card, preferred first. `url` is where callers reach the host: it is
-    /// configured and never guessed from a request (O-C03).
+    /// configured and never guessed from a request (O-C03). With feature `grpc` that of gRPC is the
+    /// last; it has a host and a port and no path.
     #[must_use]
     pub fn interfaces(&self, url: &str) -> Vec<AgentInterface> {
         let url = url.trim_end_matches('/');
         vec![
             AgentInterface::json_rpc(format!("{url}{}", self.json_rpc())),
             AgentInterface::rest(format!("{url}{}", self.rest())),
+            #[cfg(feature = "grpc")]
+            AgentInterface::grpc(authority(url)),
         ]
     }
 
@@ -77,6 +80,21 @@ impl Layout {
 impl Default for Layout {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// The `host:port` of a URL (A2A-GRPC-6).
+#[cfg(feature = "grpc")]
+fn authority(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let has_port = authority
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    match scheme {
+        _ if has_port => authority.to_owned(),
+        "http" => format!("{authority}:80"),
+        _ => format!("{authority}:443"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Bindings of the operations to wires.
 //!
 //! A binding decodes, calls and encodes; every check that is the same on all wires sits in the
-//! server. `JsonRpc` is JSON-RPC 2.0 over HTTP with event streams, `Rest` is HTTP+JSON, and both
-//! serve the card. `OnePort` puts them side by side:
+//! server. `JsonRpc` is JSON-RPC 2.0 over HTTP with event streams, `Rest` is HTTP+JSON, `Grpc` is
+//! gRPC, and each serves the card. `OnePort` puts them side by side:
 //!
 //! ```
 //! # #[cfg(all(feature = "jsonrpc", feature = "rest"))]
@@ -42,11 +42,24 @@
 //! Each exists a second time with a tenant before it: `GET /acme/tasks`. A body that says another id
 //! or tenant than the address is refused; one may be empty where the address says it all.
 //!
+//! # gRPC
+//!
+//! With feature `grpc`, a request whose `Content-Type` is `application/grpc` goes to the service
+//! `lf.a2a.v1.A2AService`. Version and extensions are metadata; a refusal is a status with the
+//! reason in its details, before a stream and at the end of one. Its host has to speak HTTP/2: with
+//! TLS, or without where the client knows in advance.
+//!
+//! Numbers of metadata and data are 64-bit floats there and integers beyond 2^53 are rounded, an
+//! empty metadata object is absent, members are sorted by name, and peers follow about 30 levels
+//! of nesting. The other bindings have no such limits: nothing of theirs goes through protobuf.
+//!
 //! # Who calls
 //!
 //! A layer in front authenticates and puts a [`Principal`](portcullis::Principal) into the
 //! extensions of the request. Nothing in a body or another header makes one.
 
+#[cfg(feature = "grpc")]
+mod grpc;
 mod http;
 #[cfg(feature = "jsonrpc")]
 mod json_rpc;
@@ -57,6 +70,9 @@ mod one_port;
 #[cfg(feature = "rest")]
 mod rest;
 
+#[cfg(feature = "grpc")]
+#[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
+pub use self::grpc::Grpc;
 pub use self::http::{ResponseBody, ResponseFuture};
 #[cfg(feature = "jsonrpc")]
 #[cfg_attr(docsrs, doc(cfg(feature = "jsonrpc")))]

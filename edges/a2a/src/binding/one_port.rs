@@ -9,21 +9,26 @@ use http::{HeaderValue, Request, Response};
 use http_body::Body;
 use tower_service::Service;
 
+#[cfg(feature = "grpc")]
+use super::Grpc;
 use super::{JsonRpc, Layout, ResponseBody, ResponseFuture, Rest};
 use crate::server::Server;
 
-/// Every binding of a server on one port, and its card: what a request is for follows from its path
-/// (ruling 21). A clone shares the server.
+/// Every binding of a server on one port, and its card: what a request is for follows from its
+/// path, and for gRPC from its `Content-Type` (ruling 21). A clone shares the server.
 ///
 /// See the module docs.
 #[derive(Clone)]
 pub struct OnePort {
     json_rpc: JsonRpc,
     rest: Rest,
+    #[cfg(feature = "grpc")]
+    grpc: Grpc,
 }
 
 impl OnePort {
-    /// JSON-RPC at `/`, HTTP+JSON below `/rest`, the card at its well-known path.
+    /// JSON-RPC at `/`, HTTP+JSON below `/rest`, gRPC where it is with feature `grpc`, the card at
+    /// its well-known path.
     #[must_use]
     pub fn new(server: Server) -> Self {
         Self::with_layout(server, &Layout::new())
@@ -34,20 +39,28 @@ impl OnePort {
     pub fn with_layout(server: Server, layout: &Layout) -> Self {
         Self {
             json_rpc: JsonRpc::new(server.clone()).path(&layout.json_rpc()),
+            #[cfg(feature = "grpc")]
+            grpc: Grpc::new(server.clone()),
             rest: Rest::new(server).path(&layout.rest()),
         }
     }
 
     /// The most bytes that a request may have. The default is 10 MiB.
     #[must_use]
-    pub fn body_limit(self, bytes: usize) -> Self {
+    #[cfg_attr(not(feature = "grpc"), expect(unused_mut, reason = "one binding less"))]
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        #[cfg(feature = "grpc")]
+        {
+            self.grpc = self.grpc.body_limit(bytes);
+        }
         self.with(
             |binding| binding.body_limit(bytes),
             |binding| binding.body_limit(bytes),
         )
     }
 
-    /// How long a stream may be silent before a comment is sent. The default is 15 s.
+    /// How long a stream may be silent before a comment is sent. The default is 15 s. Streams of
+    /// gRPC have none: the host sends pings of HTTP/2.
     #[must_use]
     pub fn keep_alive(self, interval: Duration) -> Self {
         self.with(
@@ -80,6 +93,7 @@ impl OnePort {
         Self {
             json_rpc: json_rpc(self.json_rpc),
             rest: rest(self.rest),
+            ..self
         }
     }
 }
@@ -98,6 +112,10 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
+        #[cfg(feature = "grpc")]
+        if Grpc::is_for(request.headers()) {
+            return self.grpc.call(request);
+        }
         let path = request.uri().path();
         // JSON-RPC has one path. Where HTTP+JSON is at the root, the rest is below it.
         if !self.json_rpc.is_endpoint(path) && self.rest.covers(path) {

@@ -11,11 +11,23 @@ pub enum Binding {
     JsonRpc,
     /// HTTP+JSON: a path and a verb for each operation.
     Rest,
+    /// gRPC. The transport has to speak HTTP/2 and pass trailers on.
+    #[cfg(feature = "grpc")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]
+    Grpc,
 }
 
 impl Binding {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::JsonRpc, Self::Rest];
+    pub const ALL: &'static [Self] = &[
+        Self::JsonRpc,
+        Self::Rest,
+        #[cfg(feature = "grpc")]
+        Self::Grpc,
+    ];
+
+    /// Those that need nothing but HTTP of the transport.
+    pub const PLAIN: &'static [Self] = &[Self::JsonRpc, Self::Rest];
 
     /// What cards call it.
     #[must_use]
@@ -23,6 +35,8 @@ impl Binding {
         match self {
             Self::JsonRpc => "JSONRPC",
             Self::Rest => "HTTP+JSON",
+            #[cfg(feature = "grpc")]
+            Self::Grpc => "GRPC",
         }
     }
 }

@@ -9,25 +9,28 @@ use std::{
 
 use bytes::Bytes;
 use http::{
-    HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri,
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri,
     header::{ACCEPT, CONTENT_TYPE},
 };
 use http_body_util::Full;
 use portcullis::TraceContext;
 use serde::Serialize;
 
+#[cfg(feature = "grpc")]
+use super::grpc::OverGrpc;
 use super::{
     binding::{Binding, Envelope},
     error::CallError,
     events::EventStream,
     exchange::{exchange, has_type, media_type, succeeded, whole},
     interface::{self, NoInterface},
+    params::{Answer, Params},
     rest,
     transport::{ReplyBody, Transport},
 };
 use crate::{
     model::{
-        AgentCard, CancelTaskRequest, Decode, DeleteTaskPushNotificationConfigRequest, ErrorKind,
+        AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, ErrorKind,
         GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
         ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
         ListTasksRequest, ListTasksResponse, Operation, SendMessageRequest, SendMessageResponse,
@@ -36,7 +39,7 @@ use crate::{
     wire::{A2A_JSON, EVENT_STREAM, EXTENSIONS, Id, JSON, VERSION, VERSION_1_0, Verb, json_string},
 };
 
-/// A client of one agent, over JSON-RPC or HTTP+JSON. A clone shares the transport.
+/// A client of one agent, over one of the [bindings](Binding). A clone shares the transport.
 ///
 /// See the module docs.
 #[derive(Clone)]
@@ -69,7 +72,7 @@ impl<T: Transport> Client<T> {
     }
 
     /// A client of the interface at `url` that speaks a binding. The routes of HTTP+JSON are below
-    /// the URL.
+    /// the URL; of that of gRPC, scheme, host and port count.
     #[must_use]
     pub fn over(binding: Binding, transport: T, url: Uri) -> Self {
         Self {
@@ -89,16 +92,19 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// A client of the first interface of the card that it speaks, and of its tenant.
+    /// A client of the first interface of the card that every transport carries, JSON-RPC or
+    /// HTTP+JSON, and of its tenant. For gRPC, name it to [`of_card_over`](Self::of_card_over).
     ///
     /// # Errors
     /// When the card offers none.
     pub fn of_card(transport: T, card: &AgentCard) -> Result<Self, NoInterface> {
-        Self::of_card_over(&Binding::ALL, transport, card)
+        Self::of_card_over(Binding::PLAIN, transport, card)
     }
 
     /// A client of the first interface of the card that speaks one of these bindings, and of its
     /// tenant.
+    ///
+    /// A gRPC interface is a `host:port`: it is taken to have TLS, except on this very machine.
     ///
     /// # Errors
     /// When the card offers none.
@@ -108,10 +114,8 @@ impl<T: Transport> Client<T> {
         card: &AgentCard,
     ) -> Result<Self, NoInterface> {
         let (binding, interface) = interface::choose(card, bindings)?;
-        let url = interface
-            .url
-            .parse()
-            .map_err(|_| NoInterface::at(binding, &interface.url))?;
+        let url = interface::address(binding, &interface.url)
+            .ok_or_else(|| NoInterface::at(binding, &interface.url))?;
         let client = Self::over(binding, transport, url);
         Ok(if interface.tenant.is_empty() {
             client
@@ -160,7 +164,8 @@ impl<T: Transport> Client<T> {
         self
     }
 
-    /// How long a stream may be silent, comments included. The default is five minutes.
+    /// How long a stream may be silent, comments included. The default is five minutes. gRPC has
+    /// no comments, so there it does not count; let the transport send pings of HTTP/2.
     #[must_use]
     pub const fn idle_timeout(mut self, limit: Duration) -> Self {
         self.idle = limit;
@@ -291,6 +296,10 @@ impl<T: Transport> Client<T> {
         request: &DeleteTaskPushNotificationConfigRequest,
     ) -> Result<(), CallError> {
         let operation = Operation::DeleteTaskPushNotificationConfig;
+        #[cfg(feature = "grpc")]
+        if self.binding == Binding::Grpc {
+            return self.over_grpc().delete(request).await;
+        }
         let params = self.params(request, &request.tenant)?;
         // Whatever it says: servers differ (A2A-RPC-16, A2A-REST-19).
         self.answer(operation, &params).await.map(drop)
@@ -308,12 +317,16 @@ impl<T: Transport> Client<T> {
         self.call(operation, request, &request.tenant).await
     }
 
-    async fn call<R: Decode>(
+    async fn call<R: Answer>(
         &self,
         operation: Operation,
-        params: &impl Serialize,
+        params: &impl Params,
         tenant: &str,
     ) -> Result<R, CallError> {
+        #[cfg(feature = "grpc")]
+        if self.binding == Binding::Grpc {
+            return self.over_grpc().call(operation, params).await;
+        }
         let params = self.params(params, tenant)?;
         let answer = self.answer(operation, &params).await?;
         decode_response(&answer).map_err(|error| {
@@ -335,10 +348,15 @@ impl<T: Transport> Client<T> {
     async fn stream(
         &self,
         operation: Operation,
-        params: &impl Serialize,
+        params: &impl Params,
         tenant: &str,
         last_event_id: Option<&str>,
     ) -> Result<EventStream, CallError> {
+        #[cfg(feature = "grpc")]
+        if self.binding == Binding::Grpc {
+            let over_grpc = self.over_grpc().resuming_after(last_event_id);
+            return over_grpc.stream(operation, params).await;
+        }
         let params = self.params(params, tenant)?;
         let (envelope, response) = self.respond(operation, &params, last_event_id).await?;
         if has_type(response.headers(), EVENT_STREAM) {
@@ -427,9 +445,17 @@ impl<T: Transport> Client<T> {
         let (envelope, mut request) = match self.binding {
             Binding::JsonRpc => self.of_json_rpc(operation, params),
             Binding::Rest => self.of_rest(operation, params)?,
+            #[cfg(feature = "grpc")]
+            Binding::Grpc => unreachable!("gRPC has calls of its own"),
         };
         let headers = request.headers_mut();
         headers.insert(ACCEPT, self.accepts(operation));
+        self.speak(headers, last_event_id);
+        Ok((envelope, request))
+    }
+
+    /// What travels beside a call (A2A-SVC-1).
+    fn speak(&self, headers: &mut HeaderMap, last_event_id: Option<&str>) {
         // On every request (A2A-SVC-3, O-V02).
         headers.insert(VERSION.clone(), VERSION_1_0.clone());
         if let Some(extensions) = &self.extensions {
@@ -447,7 +473,19 @@ impl<T: Transport> Client<T> {
                 headers.insert(HeaderName::from_static(name), value);
             }
         }
-        Ok((envelope, request))
+    }
+
+    #[cfg(feature = "grpc")]
+    fn over_grpc(&self) -> OverGrpc<'_, T> {
+        let mut headers = HeaderMap::new();
+        self.speak(&mut headers, None);
+        OverGrpc {
+            transport: &self.transport,
+            url: &self.url,
+            tenant: self.tenant.as_deref(),
+            headers,
+            limit: self.limit,
+        }
     }
 
     fn of_json_rpc(&self, operation: Operation, params: &str) -> (Envelope, Request<Full<Bytes>>) {
@@ -493,11 +531,12 @@ impl<T: Transport> Client<T> {
             operation,
             Operation::SendStreamingMessage | Operation::SubscribeToTask
         );
-        HeaderValue::from_static(match (self.binding, streams) {
-            (Binding::JsonRpc, false) => JSON,
-            (Binding::JsonRpc, true) => "text/event-stream, application/json",
-            (Binding::Rest, false) => "application/a2a+json, application/json",
-            (Binding::Rest, true) => "text/event-stream, application/a2a+json, application/json",
+        let is_rest = self.binding == Binding::Rest;
+        HeaderValue::from_static(match (is_rest, streams) {
+            (false, false) => JSON,
+            (false, true) => "text/event-stream, application/json",
+            (true, false) => "application/a2a+json, application/json",
+            (true, true) => "text/event-stream, application/a2a+json, application/json",
         })
     }
 }

@@ -11,6 +11,8 @@ use futures_core::Stream;
 use http_body::Body;
 use tokio::time::{Instant, Sleep, sleep};
 
+#[cfg(feature = "grpc")]
+use super::grpc::{self, Messages};
 use super::{
     binding::Envelope,
     error::CallError,
@@ -48,6 +50,17 @@ pub struct EventStream {
     last_event_id: Option<String>,
     /// Whether the stream may end here.
     rests: bool,
+    #[cfg(feature = "grpc")]
+    messages: Option<Box<Over>>,
+}
+
+/// A stream over gRPC.
+#[cfg(feature = "grpc")]
+struct Over {
+    /// What was read to know that it is a stream.
+    first: Option<Event>,
+    messages: Messages,
+    limit: usize,
 }
 
 impl EventStream {
@@ -62,7 +75,62 @@ impl EventStream {
             task_id: None,
             last_event_id: None,
             rests: false,
+            #[cfg(feature = "grpc")]
+            messages: None,
         }
+    }
+
+    /// A stream over gRPC. A refusal before the first event is one of the call.
+    #[cfg(feature = "grpc")]
+    pub(super) async fn of_messages(messages: Messages, limit: usize) -> Result<Self, CallError> {
+        let mut stream = Self::new(
+            Envelope::None,
+            ReplyBody::default(),
+            limit,
+            // Nothing comes while nothing happens.
+            Duration::MAX,
+        );
+        stream.messages = Some(Box::new(Over {
+            first: None,
+            messages,
+            limit,
+        }));
+        let first = std::future::poll_fn(|cx| stream.poll_message(cx)).await;
+        let first = first.transpose()?;
+        if let Some(over) = &mut stream.messages {
+            over.first = first;
+        }
+        Ok(stream)
+    }
+
+    #[cfg(feature = "grpc")]
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, CallError>>> {
+        let Some(over) = &mut self.messages else {
+            return Poll::Ready(None);
+        };
+        if let Some(first) = over.first.take() {
+            return Poll::Ready(Some(Ok(first)));
+        }
+        let limit = over.limit;
+        let item = match ready!(Pin::new(&mut over.messages).poll_next(cx)) {
+            Some(Ok(message)) => match grpc::event(&message) {
+                Ok(response) => {
+                    self.follow(&response);
+                    return Poll::Ready(Some(Ok(Event { id: None, response })));
+                }
+                Err(error) => return self.fail(error),
+            },
+            Some(Err(status)) if !grpc::is_broken(&status) => {
+                return self.fail(grpc::failed(status, limit));
+            }
+            Some(Err(error)) => {
+                tracing::debug!(%error, "the connection broke");
+                self.end()
+            }
+            None => self.end(),
+        };
+        self.messages = None;
+        Poll::Ready(item)
     }
 
     /// A reply in one piece, as some servers give to a streaming call (A2A-RPC-22).
@@ -144,6 +212,10 @@ impl EventStream {
 
     fn fail(&mut self, error: CallError) -> Poll<Option<Result<Event, CallError>>> {
         self.body = None;
+        #[cfg(feature = "grpc")]
+        {
+            self.messages = None;
+        }
         self.chunk = Bytes::new();
         self.rests = true;
         Poll::Ready(Some(Err(error)))
@@ -155,6 +227,10 @@ impl Stream for EventStream {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
+        #[cfg(feature = "grpc")]
+        if this.messages.is_some() {
+            return this.poll_message(cx);
+        }
         loop {
             match this.at_hand() {
                 Ok(Some(event)) => return Poll::Ready(Some(Ok(event))),

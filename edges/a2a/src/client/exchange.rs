@@ -42,6 +42,8 @@ pub(super) async fn succeeded(
     let refusal = match binding {
         Binding::JsonRpc => json_rpc::refusal_in(&body, status),
         Binding::Rest => rest::refusal_in(&body, status),
+        #[cfg(feature = "grpc")]
+        Binding::Grpc => None,
     };
     Err(refusal.map_or_else(
         || of_status(status, &body),

@@ -1,5 +1,7 @@
 use std::{error::Error, fmt};
 
+use http::Uri;
+
 use super::binding::Binding;
 use crate::model::{AgentCard, AgentInterface};
 
@@ -40,6 +42,47 @@ fn binding_of(interface: &AgentInterface, bindings: &[Binding]) -> Option<Bindin
     })
 }
 
+/// The address of an interface.
+pub(super) fn address(binding: Binding, url: &str) -> Option<Uri> {
+    match binding {
+        Binding::JsonRpc | Binding::Rest => url.parse().ok(),
+        #[cfg(feature = "grpc")]
+        Binding::Grpc => origin(url),
+    }
+}
+
+/// A `host:port`, or the URL that older cards have (A2A-GRPC-6, T-42). It has TLS (A2A-GRPC-1),
+/// unless it says otherwise or never leaves this machine.
+#[cfg(feature = "grpc")]
+fn origin(url: &str) -> Option<Uri> {
+    let is_url = url.contains("://");
+    let uri: Uri = if is_url {
+        url
+    } else {
+        url.trim_end_matches('/')
+    }
+    .parse()
+    .ok()?;
+    let authority = uri.authority()?.clone();
+    let host = authority.host().trim_matches(['[', ']']);
+    let is_here = host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback());
+    let scheme = match uri.scheme_str() {
+        Some("http") => "http",
+        None if is_here => "http",
+        None | Some("https") => "https",
+        Some(_) => return None,
+    };
+    Uri::builder()
+        .scheme(scheme)
+        .authority(authority)
+        .path_and_query("/")
+        .build()
+        .ok()
+}
+
 /// The card offers nothing that this client speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoInterface {
@@ -71,3 +114,41 @@ impl fmt::Display for NoInterface {
 }
 
 impl Error for NoInterface {}
+
+#[cfg(all(test, feature = "grpc"))]
+mod tests {
+    use super::*;
+
+    // A2A-GRPC-6, T-42
+    #[test]
+    fn where_an_interface_of_grpc_is() {
+        for (url, wanted) in [
+            (
+                "grpc.example.com:443",
+                Some("https://grpc.example.com:443/"),
+            ),
+            (
+                "https://grpc.example.com",
+                Some("https://grpc.example.com/"),
+            ),
+            (
+                "https://grpc.example.com:8443/",
+                Some("https://grpc.example.com:8443/"),
+            ),
+            ("http://10.0.0.1:50051", Some("http://10.0.0.1:50051/")),
+            ("127.0.0.1:50051", Some("http://127.0.0.1:50051/")),
+            ("localhost:50051", Some("http://localhost:50051/")),
+            ("[::1]:50051", Some("http://[::1]:50051/")),
+            (
+                "localhost.example.com:50051",
+                Some("https://localhost.example.com:50051/"),
+            ),
+            ("ftp://example.com", None),
+            ("/path", None),
+            ("", None),
+        ] {
+            let origin = origin(url).map(|uri| uri.to_string());
+            assert_eq!(origin.as_deref(), wanted, "{url}");
+        }
+    }
+}

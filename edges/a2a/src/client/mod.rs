@@ -1,6 +1,6 @@
 //! Calling an agent that somebody else serves.
 //!
-//! A [`Client`] speaks JSON-RPC or HTTP+JSON, whichever the card prefers, over a [`Transport`], which is any `tower` service of HTTP
+//! A [`Client`] speaks JSON-RPC or HTTP+JSON, whichever the card prefers, or gRPC where that is asked for, over a [`Transport`], which is any `tower` service of HTTP
 //! requests: a socket, a stack of layers over one, or the binding of a server in the same process,
 //! which then makes the same checks as for a stranger.
 //!
@@ -37,8 +37,11 @@ mod connection;
 mod error;
 mod events;
 mod exchange;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod interface;
 mod json_rpc;
+mod params;
 mod rest;
 mod sse;
 mod transport;

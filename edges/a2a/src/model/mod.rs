@@ -82,3 +82,5 @@ pub use self::{
     task::{Task, TaskStatus},
     timestamp::{InvalidTimestamp, Timestamp},
 };
+#[cfg(feature = "grpc")]
+pub(crate) use self::{decode::string_of, error::DOMAIN};

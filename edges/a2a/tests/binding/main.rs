@@ -5,6 +5,7 @@ mod envelope;
 mod flaky_log;
 mod gate;
 mod golden;
+mod grpc;
 mod names;
 mod rest;
 mod rest_golden;

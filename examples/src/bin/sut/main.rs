@@ -3,8 +3,8 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `SUT_HTTP_PORT` | where JSON-RPC, HTTP+JSON (below `/rest`) and the card are, 0 for a free port |
-//! | `SUT_GRPC_PORT` | taken, and not used: there is no gRPC yet |
+//! | `SUT_HTTP_PORT` | where JSON-RPC, HTTP+JSON (below `/rest`), gRPC and the card are, 0 for a free port |
+//! | `SUT_GRPC_PORT` | taken, and not used: gRPC is on the same port, and the card says so |
 //! | `SUT_STREAMING`, `SUT_PUSH`, `SUT_EXT_CARD` | 0: the agent has no streams, webhooks, extended card |
 //! | `SUT_REQUIRED_EXT` | 1: the card requires an extension |
 //! | `SUT_ANY_INPUT` | 1: the card takes parts of any media type |

@@ -46,7 +46,16 @@ fn version(headers: &HeaderMap, uri: &Uri) -> Option<String> {
                 .then(|| value.trim().to_owned())
         })
     };
-    text(headers, VERSION.as_str())
+    // Several that differ, as the Python SDK sends over gRPC what it speaks and what its caller
+    // says, are a version that nobody speaks: to pick one would be to guess.
+    let mut of_headers: Vec<_> = headers
+        .get_all(&VERSION)
+        .iter()
+        .map(|line| String::from_utf8_lossy(line.as_bytes()).trim().to_owned())
+        .collect();
+    of_headers.dedup();
+    (!of_headers.is_empty())
+        .then(|| of_headers.join(", "))
         .or_else(of_query)
         .filter(|version| !version.is_empty())
 }

@@ -25,6 +25,12 @@ impl AgentInterface {
         Self::new(url, "HTTP+JSON")
     }
 
+    /// A gRPC interface that speaks version 1.0, at a `host:port` without a scheme (A2A-GRPC-6).
+    #[must_use]
+    pub fn grpc(authority: impl Into<String>) -> Self {
+        Self::new(authority, "GRPC")
+    }
+
     /// A binding of version 1.0 at a place.
     #[must_use]
     pub fn new(url: impl Into<String>, protocol_binding: impl Into<String>) -> Self {

@@ -18,6 +18,8 @@ use serde_json::value::RawValue;
 
 use super::{Bounds, Invalid};
 
+#[cfg(feature = "grpc")]
+pub(crate) use self::text::string_of;
 pub(super) use self::{
     context::Context,
     kind::{Id, Kind, Length, PageSize, PageToken, Plain, WebhookUrl},

@@ -8,7 +8,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 /// The string that a JSON value is, if it is one.
-pub(super) fn string_of(raw: &str) -> Option<String> {
+pub(crate) fn string_of(raw: &str) -> Option<String> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.as_bytes().contains(&b'\\') {
         return Some(inner.to_owned());

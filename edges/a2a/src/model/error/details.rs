@@ -111,11 +111,12 @@ impl Error {
         for (name, value) in metadata {
             error = error.with(name, value);
         }
-        error.0.violations = violations
-            .into_iter()
-            .map(|violation| Violation::new(violation.field, violation.description))
-            .collect();
-        error
+        error.violating(
+            violations
+                .into_iter()
+                .map(|violation| Violation::new(violation.field, violation.description))
+                .collect(),
+        )
     }
 }
 
@@ -144,4 +145,5 @@ struct FieldViolation {
 
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
-const DOMAIN: &str = "a2a-protocol.org";
+/// Whose reasons they are.
+pub(crate) const DOMAIN: &str = "a2a-protocol.org";

@@ -7,6 +7,8 @@ mod rpc_code;
 
 use std::{borrow::Cow, error, fmt, sync::Arc, time::Duration};
 
+#[cfg(feature = "grpc")]
+pub(crate) use self::details::DOMAIN;
 pub use self::{
     details::ErrorDetails,
     invalid::{Invalid, Violation},
@@ -101,6 +103,12 @@ impl Error {
     #[must_use]
     pub fn retry_after(mut self, delay: Option<Duration>) -> Self {
         self.0.retry_after = delay;
+        self
+    }
+
+    /// With what is wrong with the parameters, as a peer told it.
+    pub(crate) fn violating(mut self, violations: Vec<Violation>) -> Self {
+        self.0.violations = violations;
         self
     }
 
