@@ -6,8 +6,11 @@ use std::{env, error::Error, fs, path::Path, process};
 pub(crate) const GENERATED: &str = "edges/a2a/src/proto/generated";
 const SOURCES: &str = "edges/a2a/proto";
 
-/// The files, and what is in them.
-pub(crate) fn generate(repository: &Path) -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+/// Names of files, and what is in them.
+pub(crate) type Files = Vec<(String, Vec<u8>)>;
+
+/// Makes the code.
+pub(crate) fn generate(repository: &Path) -> Result<Files, Box<dyn Error>> {
     let descriptors = protox::compile(["a2a.proto", "rpc.proto"], [repository.join(SOURCES)])?;
     let scratch = env::temp_dir().join(format!("xtask-proto-{}", process::id()));
     fs::create_dir_all(&scratch)?;
@@ -36,7 +39,7 @@ fn write(
     Ok(())
 }
 
-fn read(from: &Path) -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+fn read(from: &Path) -> Result<Files, Box<dyn Error>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(from)? {
         let entry = entry?;

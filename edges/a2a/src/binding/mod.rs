@@ -60,6 +60,15 @@
 
 #[cfg(feature = "grpc")]
 mod grpc;
+#[cfg_attr(
+    not(any(feature = "jsonrpc", feature = "rest")),
+    expect(
+        dead_code,
+        unused_imports,
+        unused_macros,
+        reason = "much of it is for the bindings in JSON"
+    )
+)]
 mod http;
 #[cfg(feature = "jsonrpc")]
 mod json_rpc;

@@ -52,7 +52,7 @@ pub(super) async fn succeeded(
 }
 
 /// When to come again, as servers of agents write it: in seconds.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse();
     seconds.ok().map(Duration::from_secs)
 }

@@ -1,7 +1,9 @@
 use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Uri, uri::PathAndQuery};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri, uri::PathAndQuery,
+};
 use http_body_util::{BodyExt, Full};
 use serde::Serialize;
 use tonic::{Code, Status, Streaming, client::Grpc, metadata::MetadataMap};
@@ -11,13 +13,14 @@ use super::{
     BoxError,
     error::CallError,
     events::EventStream,
+    exchange::retry_after,
     sse::TooLong,
     transport::{ReplyBody, Transport},
 };
 use crate::{
     binding,
     model::{
-        self, CancelTaskRequest, Decode, DeleteTaskPushNotificationConfigRequest,
+        self, CancelTaskRequest, Decode, DeleteTaskPushNotificationConfigRequest, Error,
         GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
         ListTaskPushNotificationConfigsRequest, ListTasksRequest, Operation, SendMessageRequest,
         SubscribeToTaskRequest, TaskPushNotificationConfig, decode_response,
@@ -185,6 +188,11 @@ pub(super) fn event(message: &a2a::StreamResponse) -> Result<model::StreamRespon
 
 /// Why a call has no answer: the server refused, or nobody answered.
 pub(super) fn failed(status: Status, limit: usize) -> CallError {
+    if let Some(refusal) =
+        std::error::Error::source(&status).and_then(|source| source.downcast_ref::<Error>())
+    {
+        return CallError::Refused(Box::new(refusal.clone()));
+    }
     if is_broken(&status) {
         return CallError::Transport(status.into());
     }
@@ -220,7 +228,16 @@ impl<T: Transport> Service<Request<tonic::body::Body>> for Channel<T> {
             // One message, that is at hand.
             let body = body.collect().await?.to_bytes();
             let request = Request::from_parts(head, Full::new(body));
-            transport.exchange(request).await
+            let response = transport.exchange(request).await?;
+            // What is in front of the server speaks in statuses of HTTP, and its body is no message.
+            match response.status() {
+                StatusCode::OK => Ok(response),
+                status => {
+                    let message = format!("the server answered {status}");
+                    let refusal = Error::from_http(status.as_u16(), message, None);
+                    Err(refusal.retry_after(retry_after(response.headers())).into())
+                }
+            }
         })
     }
 }

@@ -55,7 +55,7 @@ impl<T: Sample> Sample for BTreeMap<String, T> {
 /// Sorted names and numbers that are floats: what a message can hold.
 impl Sample for Json {
     fn sample(rng: &mut Rng) -> Self {
-        Json::encode(&value(rng, 3)).unwrap()
+        Self::encode(&value(rng, 3)).unwrap()
     }
 }
 

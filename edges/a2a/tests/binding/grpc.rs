@@ -10,18 +10,19 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full};
 use portcullis::{Emitter, Failure, FailureCode, Prompt, Scope, agent_fn};
 use portcullis_a2a::{
-    binding::{Grpc, Layout, OnePort, ResponseBody},
+    binding::{Grpc, Layout, OnePort},
     client::{Binding, CallError, Client},
     model::{
-        AgentCard, AgentExtension, AgentInterface, GetTaskRequest, ListTasksRequest, Message,
-        Metadata, Part, SendMessageConfiguration, SendMessageRequest, SubscribeToTaskRequest,
-        TaskState,
+        AgentCard, AgentExtension, AgentInterface, ErrorKind, GetTaskRequest, ListTasksRequest,
+        Message, Metadata, Part, SendMessageConfiguration, SendMessageRequest,
+        SubscribeToTaskRequest, TaskState,
     },
     server::{RequestContext, Server, executor_fn},
 };
+use portcullis_layers::auth::{ApiKeys, HttpAuthLayer, NewApiKey};
 use prost::Message as _;
 use serde_json::json;
-use tower::ServiceExt;
+use tower::{Layer, ServiceExt};
 
 use crate::support::{Rig, Step, card, rig, rig_of};
 
@@ -132,7 +133,11 @@ struct Reply {
 }
 
 impl Reply {
-    async fn of(response: Response<ResponseBody>) -> Self {
+    async fn of<B>(response: Response<B>) -> Self
+    where
+        B: http_body::Body,
+        B::Error: std::fmt::Debug,
+    {
         assert_eq!(response.status(), 200);
         let (head, body) = response.into_parts();
         assert_eq!(head.headers["content-type"], "application/grpc");
@@ -185,17 +190,26 @@ impl Reply {
 }
 
 /// A call of a method with bytes for a body.
-async fn send(
-    service: impl tower::Service<
-        Request<Full<Bytes>>,
-        Response = Response<ResponseBody>,
-        Error = std::convert::Infallible,
-    >,
+async fn send<S, B>(service: S, method: &str, headers: &[(&str, &str)], body: Bytes) -> Response<B>
+where
+    S: tower::Service<Request<Full<Bytes>>, Response = Response<B>>,
+    S::Error: std::fmt::Debug,
+{
+    send_to("http://in.process", service, method, headers, body).await
+}
+
+async fn send_to<S, B>(
+    host: &str,
+    service: S,
     method: &str,
     headers: &[(&str, &str)],
     body: Bytes,
-) -> Response<ResponseBody> {
-    let mut request = Request::post(format!("{}/{method}", Grpc::PATH));
+) -> Response<B>
+where
+    S: tower::Service<Request<Full<Bytes>>, Response = Response<B>>,
+    S::Error: std::fmt::Debug,
+{
+    let mut request = Request::post(format!("{host}{}/{method}", Grpc::PATH));
     for (name, value) in [("content-type", "application/grpc"), ("te", "trailers")]
         .iter()
         .filter(|(name, _)| headers.iter().all(|(given, _)| given != name))
@@ -744,4 +758,77 @@ async fn a_client_bounds_what_it_reads() {
         client.send_message(&request).await,
         Err(CallError::TooLong(_))
     ));
+}
+
+// O-G05: a refusal in the head, and one behind messages, through our layer and our host.
+#[tokio::test]
+async fn trailers_survive_what_is_around_them() {
+    let rig = rig(texts);
+    let key = NewApiKey::generate("me", ["agent"]).unwrap();
+    let keys = ApiKeys::from_text(key.line()).unwrap();
+    let app = HttpAuthLayer::new(keys).layer(rig.service());
+    let listener = portcullis_net::bind("127.0.0.1:0").await.unwrap();
+    let host = format!("http://{}", listener.local_addr().unwrap());
+    let http: portcullis_net::HttpClient<_, Full<Bytes>> = portcullis_net::HttpClientBuilder::new()
+        .http2_only()
+        .build();
+    let calls = async {
+        let secret = format!("Bearer {}", key.reveal());
+        let headers = [("a2a-version", "1.0"), ("authorization", &*secret)];
+        let id = framed(&of_task("nope").encode_to_vec());
+        let reply = send_to(&host, http.clone(), "GetTask", &headers, id).await;
+        let reply = Reply::of(reply).await;
+        let info: rpc::ErrorInfo = reply.detail("ErrorInfo").unwrap();
+        assert_eq!((reply.code(), &*info.reason), (5, "TASK_NOT_FOUND"));
+
+        let message = framed(&say("hang").encode_to_vec());
+        let method = "SendStreamingMessage";
+        let response = send_to(&host, http.clone(), method, &headers, message.clone()).await;
+        let (head, mut body) = response.into_parts();
+        assert!(!head.headers.contains_key("grpc-status"));
+        assert!(body.frame().await.unwrap().unwrap().is_data(), "the task");
+        rig.break_reads(true);
+        rig.go_on();
+        let mut trailers = None;
+        while let Some(frame) = body.frame().await {
+            trailers = frame.unwrap().into_trailers().ok();
+        }
+        let reply = Reply {
+            head: head.headers,
+            messages: Vec::new(),
+            trailers,
+        };
+        assert_eq!((reply.code(), &*reply.message()), (13, "Internal error"));
+        assert!(reply.details().is_empty(), "and the details are a status");
+        rig.break_reads(false);
+
+        // Who has no key is told so in words of HTTP, which every client of gRPC understands.
+        let client = Client::over(Binding::Grpc, http.clone(), host.parse().unwrap());
+        let error = client
+            .get_task(&GetTaskRequest::new("t"))
+            .await
+            .unwrap_err();
+        let refusal = error.as_refusal().unwrap_or_else(|| panic!("{error:?}"));
+        assert_eq!(refusal.kind(), ErrorKind::Unauthenticated);
+    };
+    tokio::select! {
+        () = portcullis_net::Server::new().serve(listener, app, std::future::pending()) => unreachable!(),
+        () = calls => {}
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_no_refusal() {
+    let http: portcullis_net::HttpClient<_, Full<Bytes>> = portcullis_net::HttpClientBuilder::new()
+        .http2_only()
+        .build();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let client = Client::over(Binding::Grpc, http, url.parse().unwrap());
+    let error = client
+        .get_task(&GetTaskRequest::new("t"))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, CallError::Transport(_)), "{error:?}");
 }
