@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::time::Duration;
+
 use futures_util::{FutureExt, StreamExt};
 use portcullis::{
     AgentEvent, AgentExt, Completed, Failure, FailureCode, Json, Retrying, Text, collect,
@@ -220,6 +222,17 @@ proptest! {
         prop_assert_eq!(others(&events), expected);
         if !before.contains("secret") {
             prop_assert_eq!(joined(&events), before);
+            // And each comes right between the texts around it.
+            let places = |texts: &mut dyn Iterator<Item = Option<usize>>| -> Vec<usize> {
+                let mut shown = 0;
+                texts.filter_map(|text| match text {
+                    Some(length) => { shown += length; None }
+                    None => Some(shown),
+                }).collect()
+            };
+            let said = places(&mut steps.iter().map(|step| match *step { "!" | "?" => None, text => Some(text.len()) }).chain([None]));
+            let got = places(&mut events.iter().map(|event| match event { AgentEvent::Text(text) => Some(text.delta().len()), _ => None }));
+            prop_assert_eq!(got, said);
         }
     }
 
@@ -229,6 +242,14 @@ proptest! {
         let layer = guard(Rules::new().matcher(Doubled, Action::text("#")));
         let expected = Regex::new("aa|bb|éé").unwrap().replace_all(&text, "#").into_owned();
         prop_assert_eq!(joined(&run(&layer, said_in(&text, &lengths))), expected);
+    }
+
+    /// Not even one that looks at all that it is shown.
+    #[test]
+    fn matchers_see_so_much_only(text in "[ab]{0,30}", lengths in vec(1_usize..6, 1..6)) {
+        let layer = guard(Rules::new().matcher(Runs, Action::text("#")));
+        let whole = run(&layer, said_in(&text, &[1000]));
+        prop_assert_eq!(joined(&run(&layer, said_in(&text, &lengths))), joined(&whole));
     }
 
     /// Strings of JSON are masked by what they mean; everything around them keeps its text.
@@ -245,6 +266,24 @@ proptest! {
         prop_assert_eq!(got.decode::<serde_json::Value>().unwrap(), masked.clone());
         if masked == value {
             prop_assert_eq!(got.as_str(), text);
+        }
+    }
+}
+
+/// A run of the same letter, however long: it says less than it finds.
+struct Runs;
+
+impl Matcher for Runs {
+    fn longest(&self) -> usize {
+        3
+    }
+
+    fn look(&self, text: &str, at: usize, more: bool) -> Look {
+        let run = text[at..].bytes().take_while(|byte| *byte == b'a').count();
+        match run {
+            0 => Look::No,
+            _ if at + run == text.len() && more => Look::More,
+            run => Look::Match(at + run),
         }
     }
 }
@@ -474,6 +513,9 @@ async fn unknown_members_of_known_events() {
             r##"{"type":"text","delta":"#"}"##,
         ]
     );
+    let usage = AgentEvent::from_json(r#"{"type":"usage","id":"1","by":"secret"}"#).unwrap();
+    let seen = through(&guard(hide()), vec![Do::Say(usage), done()]).await;
+    assert_eq!(seen[0].to_json(), r##"{"type":"usage","id":"1","by":"#"}"##);
     let blocked = through(&guard(hide().unknown(Unknown::Block)), part()).await;
     assert_eq!(joined(&blocked), "#");
     assert!(!blocked[0].to_json().contains("note"));
@@ -669,9 +711,9 @@ async fn the_clock_lets_go_and_still_sees_the_rest() {
     // A silence that ends in time lets nothing go.
     let part = vec![
         say("se"),
-        Do::Wait(secs(1)),
+        Do::Wait(Duration::from_millis(1500)),
         say("cr"),
-        Do::Wait(secs(1)),
+        Do::Wait(Duration::from_millis(1500)),
         say("et"),
         done(),
     ];

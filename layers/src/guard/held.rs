@@ -55,16 +55,16 @@ impl Held {
         Ok(Pushed::Text(&self.out.text))
     }
 
-    /// Lets go what is held back: all of it, masked as far as it matches by now.
+    /// Lets go what is held back, to [`Self::safe`]: all of it, masked as far as it matches by
+    /// now.
     ///
     /// # Errors
     /// As [`push`](Self::push).
-    pub(super) fn flush(&mut self, rules: &Compiled, then: Then) -> Result<&str, Stopped> {
-        self.run(rules, then)?;
-        Ok(&self.out.text)
+    pub(super) fn flush(&mut self, rules: &Compiled) -> Result<(), Stopped> {
+        self.run(rules, Then::Pause)
     }
 
-    /// What may leave before the match that stopped the turn.
+    /// What leaves; before the match, if one stopped the turn.
     pub(super) fn safe(&self) -> &str {
         &self.out.text
     }

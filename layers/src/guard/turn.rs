@@ -11,7 +11,7 @@ use super::{
     held::{Held, Pushed},
     json,
     rules::Ready,
-    scan::{Stopped, Then, Walks},
+    scan::{Stopped, Walks},
 };
 
 /// The guard of one turn.
@@ -88,13 +88,13 @@ impl GuardTurn {
     }
 
     /// Lets go what is held back.
-    fn flush(&mut self, then: Then, out: &mut Outbox) -> Result<(), Stopped> {
+    fn flush(&mut self, out: &mut Outbox) -> Result<(), Stopped> {
         self.until = None;
         for (held, thinking) in [(&mut self.text, false), (&mut self.thinking, true)] {
             if !held.is_holding() {
                 continue;
             }
-            let flushed = held.flush(&self.ready.compiled, then).map(drop);
+            let flushed = held.flush(&self.ready.compiled);
             let text = held.safe();
             if !text.is_empty() {
                 out.before(piece_of(text, thinking));
@@ -207,13 +207,12 @@ impl GuardTurn {
         if let Some(thinking) = piece {
             let other = if thinking { &self.text } else { &self.thinking };
             if other.is_holding() {
-                self.flush(Then::Pause, out)?;
+                self.flush(out)?;
             }
             self.members(event)?;
             return self.piece(event, thinking, out);
         }
-        let is_last = event.is_terminal();
-        self.flush(if is_last { Then::End } else { Then::Pause }, out)?;
+        self.flush(out)?;
         if let AgentEvent::ToolStarted(tool) = event {
             self.tool(tool)?;
         }
@@ -240,7 +239,7 @@ impl GuardTurn {
 
     fn stop(&mut self, out: &mut Outbox) {
         // What is held back came before the match. If that is the match, nothing comes of it.
-        let _ = self.flush(Then::Pause, out);
+        let _ = self.flush(out);
         out.fail(Failure::with_code(
             FailureCode::PERMISSION_DENIED,
             "the guard stopped the turn",
@@ -276,7 +275,7 @@ impl Turn for GuardTurn {
         if sleep.deadline() != until {
             sleep.as_mut().reset(until);
         }
-        if sleep.as_mut().poll(cx).is_ready() && self.flush(Then::Pause, out).is_err() {
+        if sleep.as_mut().poll(cx).is_ready() && self.flush(out).is_err() {
             self.stop(out);
         }
     }
