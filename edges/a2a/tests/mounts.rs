@@ -1,6 +1,6 @@
 //! One service in three hosts: it answers alike, streams included, and the card is where it belongs.
 
-use std::{convert::Infallible, error::Error, future::pending};
+use std::{convert::Infallible, error::Error, fs, future::pending};
 
 use axum::Router;
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use portcullis_a2a::{
     },
     server::{Server, executor_fn},
 };
-use portcullis_net::{HttpClient, HttpClientBuilder, bind};
+use portcullis_net::{HttpClient, HttpClientBuilder, Tls, Trust, bind};
 use tonic::{service::Routes, transport::server::TcpIncoming};
 use tower::{Service, ServiceExt, service_fn};
 
@@ -254,6 +254,26 @@ async fn in_tonic() -> Result<(), Box<dyn Error>> {
     tokio::select! {
         served = server.serve_with_incoming(incoming) => served?,
         () = converse_at(&url) => {}
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn over_tls() -> Result<(), Box<dyn Error>> {
+    let files = tempfile::tempdir()?;
+    let [certificate, key] = ["server.crt", "server.key"].map(|name| files.path().join(name));
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
+    fs::write(&certificate, made.cert.pem())?;
+    fs::write(&key, made.signing_key.serialize_pem())?;
+    let listener = bind("localhost:0").await?;
+    let url = format!("https://localhost:{}", listener.local_addr()?.port());
+    let agent = OnePort::new(serving(Layout::new().interfaces(&url)));
+    let server = portcullis_net::Server::new().tls(Tls::from_files(&certificate, &key)?);
+    let trust = Trust::none().add_pem_file(&certificate)?;
+    tokio::select! {
+        () = server.serve(listener, agent, pending()) => unreachable!("no stop"),
+        // HTTP/2 is chosen in the handshake.
+        () = converse(HttpClientBuilder::new().build_tls(trust), &url) => {}
     }
     Ok(())
 }

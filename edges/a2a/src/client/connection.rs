@@ -104,7 +104,8 @@ impl<T: Transport> Client<T> {
     /// A client of the first interface of the card that speaks one of these bindings, and of its
     /// tenant.
     ///
-    /// A gRPC interface is a `host:port`: it is taken to have TLS, except on this very machine.
+    /// A gRPC interface is a `host:port`: it is taken to have TLS, except on this very machine, where
+    /// the other interfaces of the port say so. [`over`](Self::over) takes what it is given.
     ///
     /// # Errors
     /// When the card offers none.
@@ -114,7 +115,7 @@ impl<T: Transport> Client<T> {
         card: &AgentCard,
     ) -> Result<Self, NoInterface> {
         let (binding, interface) = interface::choose(card, bindings)?;
-        let url = interface::address(binding, &interface.url)
+        let url = interface::address(card, binding, &interface.url)
             .ok_or_else(|| NoInterface::at(binding, &interface.url))?;
         let client = Self::over(binding, transport, url);
         Ok(if interface.tenant.is_empty() {

@@ -42,19 +42,26 @@ fn binding_of(interface: &AgentInterface, bindings: &[Binding]) -> Option<Bindin
     })
 }
 
-/// The address of an interface.
-pub(super) fn address(binding: Binding, url: &str) -> Option<Uri> {
+/// The address of an interface of the card.
+#[cfg_attr(
+    not(feature = "grpc"),
+    expect(unused_variables, reason = "a URL says it all")
+)]
+pub(super) fn address(card: &AgentCard, binding: Binding, url: &str) -> Option<Uri> {
     match binding {
         Binding::JsonRpc | Binding::Rest => url.parse().ok(),
         #[cfg(feature = "grpc")]
-        Binding::Grpc => origin(url),
+        Binding::Grpc => {
+            let others = card.supported_interfaces.iter();
+            origin(url, others.map(|interface| &*interface.url))
+        }
     }
 }
 
 /// A `host:port`, or the URL that older cards have (A2A-GRPC-6, T-42). It has TLS (A2A-GRPC-1),
-/// unless it says otherwise or never leaves this machine.
+/// unless it says otherwise, or never leaves this machine and no other interface has TLS there.
 #[cfg(feature = "grpc")]
-fn origin(url: &str) -> Option<Uri> {
+fn origin<'a>(url: &str, mut others: impl Iterator<Item = &'a str>) -> Option<Uri> {
     let is_url = url.contains("://");
     let uri: Uri = if is_url {
         url
@@ -69,9 +76,16 @@ fn origin(url: &str) -> Option<Uri> {
         || host
             .parse::<std::net::IpAddr>()
             .is_ok_and(|address| address.is_loopback());
+    let mut has_tls = || {
+        others.any(|url| {
+            let rest = url.strip_prefix("https://");
+            let rest = rest.and_then(|rest| rest.strip_prefix(authority.as_str()));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
     let scheme = match uri.scheme_str() {
         Some("http") => "http",
-        None if is_here => "http",
+        None if is_here && !has_tls() => "http",
         None | Some("https") => "https",
         Some(_) => return None,
     };
@@ -147,8 +161,22 @@ mod tests {
             ("/path", None),
             ("", None),
         ] {
-            let origin = origin(url).map(|uri| uri.to_string());
+            let origin = origin(url, [url].into_iter()).map(|uri| uri.to_string());
             assert_eq!(origin.as_deref(), wanted, "{url}");
+        }
+        let beside = |other| {
+            origin("127.0.0.1:80", [other].into_iter())
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(beside("https://127.0.0.1:80/rest"), "https://127.0.0.1:80/");
+        assert_eq!(beside("https://127.0.0.1:80"), "https://127.0.0.1:80/");
+        for other in [
+            "http://127.0.0.1:80",
+            "https://127.0.0.1:8080/",
+            "https://127.0.0.1",
+        ] {
+            assert_eq!(beside(other), "http://127.0.0.1:80/", "{other}");
         }
     }
 }
