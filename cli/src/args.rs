@@ -94,6 +94,10 @@ pub(crate) struct ServeArgs {
     /// Let only those in whose key has this scope; more than one may be given.
     #[arg(long, value_name = "SCOPE", requires = "api_keys")]
     pub(crate) require_scope: Vec<String>,
+    /// Post the updates of tasks to webhooks that callers register: at public addresses over https
+    /// only, or anywhere.
+    #[arg(long, value_name = "public|private")]
+    pub(crate) webhooks: Option<Webhooks>,
     /// How many turns run at once; more wait.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) turns: u32,
@@ -112,6 +116,15 @@ pub(crate) struct ServeArgs {
     /// The program of `exec`, and its arguments.
     #[arg(last = true, value_name = "PROGRAM ARGS")]
     pub(crate) program: Vec<OsString>,
+}
+
+/// Where webhooks may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Webhooks {
+    /// At public addresses, over https.
+    Public,
+    /// Anywhere, this machine included: for networks of one's own, and for tests.
+    Private,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -13,7 +13,7 @@ use portcullis_sqlite::{Database, SqliteLog};
 use tokio::net::TcpListener;
 use tower::Layer;
 
-use crate::{complaint::Complaint, guard::Guard, stop::Stop};
+use crate::{args::Webhooks, complaint::Complaint, guard::Guard, stop::Stop, webhooks};
 
 /// How long turns and connections may take to end after the program was asked to stop.
 /// Whoever waits for the process, a terminal or a supervisor, waits so long (O-D04).
@@ -65,6 +65,8 @@ pub(crate) struct About {
     pub(crate) url: Option<String>,
     /// Who is let in; without it everybody is.
     pub(crate) guard: Option<Guard>,
+    /// Where webhooks may be, if there are any.
+    pub(crate) webhooks: Option<Webhooks>,
 }
 
 impl Gate {
@@ -92,7 +94,13 @@ impl Gate {
         if guard.is_some() && tls.is_none() && !address.ip().is_loopback() {
             tracing::warn!("keys come in the clear: put TLS in front, or serve it with --tls-cert");
         }
+        let push = about
+            .webhooks
+            .map(|may| webhooks::push(may, database.as_ref()));
         let mut builder = Server::agent_builder(agent, card(&url, about));
+        if let Some(push) = push {
+            builder = builder.push(push);
+        }
         if let Some(database) = database {
             let log = SqliteLog::new(database, Retention::default(), Limits::default())
                 .map_err(|error| Complaint::nothing_to_serve("no store for tasks", error))?;

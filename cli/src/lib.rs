@@ -14,5 +14,6 @@ mod log;
 mod program;
 mod serve;
 mod stop;
+mod webhooks;
 
 pub use self::program::run;

@@ -40,6 +40,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     let database = Store::from_flag(&args.store).open()?;
     let (engine, mut about) = engine(&args, database.as_ref())?;
     about.url.clone_from(&args.public_url);
+    about.webhooks = args.webhooks;
     if let Some(file) = &args.api_keys {
         let keys = ApiKeys::open(file).map_err(|error| {
             Complaint::nothing_to_serve(format!("no API keys in {}", file.display()), error)
@@ -137,6 +138,7 @@ fn engine(args: &ServeArgs, database: Option<&Database>) -> Result<(BoxAgent, Ab
                 examples: Vec::new(),
                 url: None,
                 guard: None,
+                webhooks: None,
             };
             Ok((exec.agent(), about))
         }
@@ -161,5 +163,6 @@ pub(crate) fn about_desk() -> About {
         ],
         url: None,
         guard: None,
+        webhooks: None,
     }
 }

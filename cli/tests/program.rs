@@ -544,3 +544,81 @@ fn a_turn_is_one_object_for_programs() {
     assert_eq!(turn["span"]["gen_ai.operation.name"], "invoke_agent");
     assert!(turn["span"]["gen_ai.conversation.id"].is_string());
 }
+
+/// A webhook on this machine: refused unless it was said that it may be, and then every update arrives.
+#[test]
+fn webhooks_are_posted() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let hook = format!("http://{}/hook", listener.local_addr().expect("an address"));
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{
+            "message":{{"messageId":"m","role":"ROLE_USER","parts":[{{"text":"what is 12*34?"}}]}},
+            "configuration":{{"taskPushNotificationConfig":{{"url":"{hook}","token":"tok"}}}}}}}}"#
+    );
+    let send = |served: &Served| {
+        let at = served
+            .url
+            .trim_start_matches("http://")
+            .trim_end_matches('/');
+        let mut stream = std::net::TcpStream::connect(at).expect("it listens");
+        write!(
+            stream,
+            "POST / HTTP/1.1\r\nhost: {at}\r\ncontent-type: application/json\r\na2a-version: 1.0\r\n\
+             connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("it reads");
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).expect("it answers");
+        answer
+    };
+    let refuses = |answer: &str, code: &str| assert!(answer.contains(code), "{answer}");
+    refuses(&send(&Served::start(&["--engine", "desk"])), "-32003");
+    let public = Served::start(&["--engine", "desk", "--webhooks", "public"]);
+    refuses(&send(&public), "-32602");
+
+    let receiver = thread::spawn(move || {
+        let mut all = String::new();
+        while !all.contains("TASK_STATE_COMPLETED") {
+            let (mut stream, _) = listener.accept().expect("a delivery");
+            let mut request = String::new();
+            let mut reader = BufReader::new(stream.try_clone().expect("a socket"));
+            let mut length = 0;
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).expect("a head");
+                if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().expect("a number");
+                }
+                request.push_str(&line);
+                if line == "\r\n" {
+                    break;
+                }
+            }
+            let mut body = vec![0; length];
+            std::io::Read::read_exact(&mut reader, &mut body).expect("a body");
+            request.push_str(&text(&body));
+            stream
+                .write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
+                .expect("an answer");
+            all.push_str(&request);
+        }
+        all
+    });
+    let dir = TempDir::new().expect("a directory");
+    let store = dir.path().join("store.db");
+    let store = store.to_str().expect("text");
+    let private = Served::start(&[
+        "--engine",
+        "desk",
+        "--webhooks",
+        "private",
+        "--store",
+        store,
+    ]);
+    let answer = send(&private);
+    assert!(answer.contains("TASK_STATE_COMPLETED"), "{answer}");
+    let got = receiver.join().expect("all of it came");
+    assert!(got.contains("x-a2a-notification-token: tok"), "{got}");
+    assert!(got.contains("TASK_STATE_WORKING"), "{got}");
+}
