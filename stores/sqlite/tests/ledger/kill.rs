@@ -70,7 +70,8 @@ async fn a_killed_process_is_charged() {
     let mut before: HashMap<u64, u64> = HashMap::new();
     let mut charged = 0;
     for round in 0..rounds {
-        let told = killed(&file, 50 + round * 37);
+        // At another moment each time.
+        let told = killed(&file, 50 + round * 37 % 450);
         let ledger = SqliteLedger::open(&file).unwrap();
         // So that their time is over.
         tokio::time::sleep(LEASE + Duration::from_millis(50)).await;
