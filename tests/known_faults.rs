@@ -120,3 +120,41 @@ fn nothing_is_left_out_of_a_release_build() {
         assert!(!source.contains(word), "{word} is in the source");
     }
 }
+
+/// O-D06: an arm whose pattern may not fit is switched off by the first value that does not, and a loop
+/// that relied on it listens no more. The one that there is waits for nothing else.
+#[test]
+fn no_arm_of_a_select_can_be_switched_off() {
+    let mut source = String::new();
+    for folder in ["src", "layers/src", "edges", "stores", "net/src", "cli/src"] {
+        read_source(&root().join(folder), &mut source);
+    }
+    let word = concat!("select", "!");
+    let mut loops = 0;
+    let mut arms = Vec::new();
+    for (at, _) in source.match_indices(&format!("{word} {{")) {
+        loops += 1;
+        let body = &source[at..];
+        let mut depth = 0;
+        for line in body.lines() {
+            let of_select = depth == 1;
+            depth += line.matches('{').count();
+            depth -= line.matches('}').count();
+            let arm = line.trim_start();
+            let refutable = ["Ok(", "Err(", "Some(", "None", "true", "false"]
+                .iter()
+                .any(|pattern| arm.starts_with(pattern));
+            if of_select && refutable {
+                arms.push(arm.to_owned());
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    assert!(
+        loops > 5,
+        "only {loops} were found: is this still how they are written?"
+    );
+    assert_eq!(arms, ["Some(_) = connections.join_next() => {}"]);
+}

@@ -12,3 +12,4 @@ mod rest_golden;
 mod streams;
 mod support;
 mod trace;
+mod webhooks;
