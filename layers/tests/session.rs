@@ -623,6 +623,29 @@ mod window {
         );
     }
 
+    /// Also where the order comes in the very poll in which the run completes, and prompts wait.
+    #[tokio::test]
+    async fn an_abort_comes_before_what_is_queued() {
+        let desk = SessionDesk::new();
+        let control = desk.clone();
+        let agent = agent_fn(move |_: Scope, _: Prompt, _: Emitter| {
+            let desk = control.clone();
+            async move {
+                follow(&desk, "never").await;
+                desk.abort("s").await.expect("this turn runs");
+                Ok(())
+            }
+        });
+        let end = events_of(&desk.window().layer(agent)).await;
+        assert_eq!(types(&end), "failed", "no other run is announced");
+        assert!(failure(&end).is(&FailureCode::ABORTED));
+        assert_eq!(fates(&desk, "s").await, [Fate::Dropped]);
+    }
+
+    async fn events_of<A: portcullis::Agent + Clone>(agent: &A) -> Vec<AgentEvent> {
+        of(agent, "s").collect().await
+    }
+
     /// Accepted prompts that no run took are reported, whatever ended the turn.
     #[tokio::test(start_paused = true)]
     async fn every_other_end_closes_the_window() {
@@ -690,6 +713,28 @@ mod window {
                 (0, vec![Fate::Delivered])
             );
         }
+    }
+
+    /// And the other way round: the second one is over first, and the first is reached again.
+    #[tokio::test]
+    async fn a_turn_that_is_over_leaves_the_one_before_it_open() {
+        let (desk, puppet, agent) = staged(Limits::new());
+        let (mut first, mut second) = (of(&agent, "s"), of(&agent, "s"));
+        assert_eq!(look(&mut first), None);
+        follow(&desk, "for the first").await;
+        assert_eq!(look(&mut second), None);
+        follow(&desk, "for the second").await;
+        drop(second);
+        assert_eq!(fates(&desk, "s").await, [Fate::Queued, Fate::Dropped]);
+        follow(&desk, "for the first again").await;
+        for _ in 0..3 {
+            puppet.complete();
+        }
+        let end: Vec<_> = first.collect().await;
+        assert_eq!(types(&end), "follow_up follow_up completed");
+        let begun = ["first", "first", "for the first", "for the first again"];
+        assert_eq!(puppet.strings().begun, begun);
+        assert_eq!(desk.running(), 0);
     }
 
     /// A turn that nobody has polled is none, and a look at a session makes none (O-M03).

@@ -67,7 +67,7 @@
 //!
 //! # Cost
 //!
-//! The gate is free for an event. The window withholds terminal events, so it cannot hand over: about a hundred
+//! The gate is free for an event. The window withholds terminal events, so it cannot hand over: about seventy
 //! nanoseconds an event, without an allocation; one clone more while somebody observes.
 //!
 //! # Examples
