@@ -288,6 +288,24 @@ async fn a_flood_resets_nothing() {
     assert_eq!(admitted(&agent, &named("mallory"), 9).await, 1);
 }
 
+/// Whose bucket is full again meets the shared one where there is no room, and is told so.
+#[tokio::test(start_paused = true)]
+async fn a_look_at_a_bucket_that_is_full_again() {
+    let limiter = MemoryLimiter::with_max_keys(rate(1, 4), 1);
+    let (ada, bob) = (LimitKey::new("ada"), LimitKey::new("bob"));
+    assert_eq!(limiter.take(&ada).await.unwrap(), Decision::Granted);
+    advance(secs(3)).await;
+    assert_eq!(limiter.take(&bob).await.unwrap(), Decision::Granted);
+    advance(secs(1)).await;
+    // Bob's went into the bucket that all share, and may have been ada's for all that is known.
+    let told = limiter.look(&ada).await.unwrap_err();
+    let met = limiter.take(&ada).await.unwrap_err();
+    assert_eq!(told.to_string(), met.to_string());
+    advance(secs(3)).await;
+    assert_eq!(limiter.look(&ada).await.unwrap().remaining, 1);
+    assert_eq!(limiter.take(&ada).await.unwrap(), Decision::Granted);
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Ask(u8),

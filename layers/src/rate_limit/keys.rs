@@ -60,7 +60,7 @@ impl Keys {
     /// How long until the bucket of a key is full, in nanoseconds; and whether it is the shared one.
     pub(super) fn full_in(&self, key: u128) -> (u64, bool) {
         let (now, state) = (self.now(), self.lock());
-        let own = state.full_at.get(&key).copied();
+        let own = state.full_at.get(&key).copied().filter(|at| *at > now);
         let at = own.unwrap_or(state.shared);
         let in_shared = own.is_none() && (state.full_at.len() >= self.most || state.shared > now);
         (at.saturating_sub(now), in_shared)
@@ -68,6 +68,15 @@ impl Keys {
 }
 
 impl State {
+    /// A bucket that is full again is none, however far the sweep has come.
+    fn forget_if_full(&mut self, key: u128, now: u64) {
+        if let Entry::Occupied(own) = self.full_at.entry(key)
+            && *own.get() <= now
+        {
+            self.by_time.remove(&(own.remove(), key));
+        }
+    }
+
     fn sweep(&mut self, now: u64, most: usize) {
         for _ in 0..most {
             match self.by_time.first().copied() {
@@ -115,6 +124,7 @@ impl StateStore for SharedKeys {
     {
         let (now, mut state) = (self.0.now(), self.0.lock());
         state.sweep(now, SWEPT);
+        state.forget_if_full(key.digest, now);
         let State {
             full_at,
             by_time,
