@@ -2,66 +2,44 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64},
     },
     time::Duration,
 };
 
-use bytes::Bytes;
-use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri,
-    header::{ACCEPT, CONTENT_TYPE},
-};
-use http_body_util::Full;
+use http::{HeaderValue, Uri};
 use portcullis::TraceContext;
-use serde::Serialize;
 
-#[cfg(feature = "grpc")]
-use super::grpc::OverGrpc;
 use super::{
-    binding::{Binding, Envelope},
-    error::CallError,
-    events::EventStream,
-    exchange::{exchange, has_type, media_type, succeeded, whole},
+    binding::Binding,
     interface::{self, NoInterface},
-    params::{Answer, Params},
-    rest,
-    transport::{ReplyBody, Transport},
+    transport::Transport,
 };
-use crate::{
-    model::{
-        AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, ErrorKind,
-        GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
-        ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
-        ListTasksRequest, ListTasksResponse, Operation, SendMessageRequest, SendMessageResponse,
-        SubscribeToTaskRequest, Task, TaskPushNotificationConfig, decode_response,
-    },
-    wire::{A2A_JSON, EVENT_STREAM, EXTENSIONS, Id, JSON, VERSION, VERSION_1_0, Verb, json_string},
-};
+use crate::model::AgentCard;
 
 /// A client of one agent, over one of the [bindings](Binding). A clone shares the transport.
 ///
 /// See the module docs.
 #[derive(Clone)]
 pub struct Client<T> {
-    transport: T,
-    binding: Binding,
-    url: Uri,
-    tenant: Option<String>,
-    extensions: Option<HeaderValue>,
-    trace: Option<TraceContext>,
-    shared: Arc<Shared>,
-    limit: usize,
-    idle: Duration,
+    pub(super) transport: T,
+    pub(super) binding: Binding,
+    pub(super) url: Uri,
+    pub(super) tenant: Option<String>,
+    pub(super) extensions: Option<HeaderValue>,
+    pub(super) trace: Option<TraceContext>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) limit: usize,
+    pub(super) idle: Duration,
 }
 
 /// What all clones know of the server.
-struct Shared {
-    next_id: AtomicU64,
+pub(super) struct Shared {
+    pub(super) next_id: AtomicU64,
     /// It takes no `application/a2a+json` (A2A-REST-15).
-    plain_json: AtomicBool,
+    pub(super) plain_json: AtomicBool,
     /// It has `GET` for `SubscribeToTask` and no `POST` (A2A-REST-3).
-    subscribes_by_get: AtomicBool,
+    pub(super) subscribes_by_get: AtomicBool,
 }
 
 impl<T: Transport> Client<T> {
@@ -172,374 +150,6 @@ impl<T: Transport> Client<T> {
         self.idle = limit;
         self
     }
-
-    /// Sends a message and waits for its task or its answer.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn send_message(
-        &self,
-        request: &SendMessageRequest,
-    ) -> Result<SendMessageResponse, CallError> {
-        self.call(Operation::SendMessage, request, &request.tenant)
-            .await
-    }
-
-    /// Sends a message and follows what happens. A refusal is an error here already.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn send_streaming_message(
-        &self,
-        request: &SendMessageRequest,
-    ) -> Result<EventStream, CallError> {
-        self.stream(
-            Operation::SendStreamingMessage,
-            request,
-            &request.tenant,
-            None,
-        )
-        .await
-    }
-
-    /// Reads a task.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn get_task(&self, request: &GetTaskRequest) -> Result<Task, CallError> {
-        self.call(Operation::GetTask, request, &request.tenant)
-            .await
-    }
-
-    /// A page of the caller's tasks.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn list_tasks(
-        &self,
-        request: &ListTasksRequest,
-    ) -> Result<ListTasksResponse, CallError> {
-        self.call(Operation::ListTasks, request, &request.tenant)
-            .await
-    }
-
-    /// Asks a task to stop.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn cancel_task(&self, request: &CancelTaskRequest) -> Result<Task, CallError> {
-        self.call(Operation::CancelTask, request, &request.tenant)
-            .await
-    }
-
-    /// Joins a running task: the task as it is, then what happens. With the id of an event, the
-    /// first frame is the task as of that event, and everything after follows, where the server
-    /// can.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn subscribe_to_task(
-        &self,
-        request: &SubscribeToTaskRequest,
-        last_event_id: Option<&str>,
-    ) -> Result<EventStream, CallError> {
-        self.stream(
-            Operation::SubscribeToTask,
-            request,
-            &request.tenant,
-            last_event_id,
-        )
-        .await
-    }
-
-    /// Leaves a webhook for a task.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn create_push_config(
-        &self,
-        config: &TaskPushNotificationConfig,
-    ) -> Result<TaskPushNotificationConfig, CallError> {
-        let operation = Operation::CreateTaskPushNotificationConfig;
-        self.call(operation, config, &config.tenant).await
-    }
-
-    /// Reads one webhook of a task.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn push_config(
-        &self,
-        request: &GetTaskPushNotificationConfigRequest,
-    ) -> Result<TaskPushNotificationConfig, CallError> {
-        let operation = Operation::GetTaskPushNotificationConfig;
-        self.call(operation, request, &request.tenant).await
-    }
-
-    /// Reads the webhooks of a task.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn list_push_configs(
-        &self,
-        request: &ListTaskPushNotificationConfigsRequest,
-    ) -> Result<ListTaskPushNotificationConfigsResponse, CallError> {
-        let operation = Operation::ListTaskPushNotificationConfigs;
-        self.call(operation, request, &request.tenant).await
-    }
-
-    /// Removes a webhook; one that is gone already too.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn delete_push_config(
-        &self,
-        request: &DeleteTaskPushNotificationConfigRequest,
-    ) -> Result<(), CallError> {
-        let operation = Operation::DeleteTaskPushNotificationConfig;
-        #[cfg(feature = "grpc")]
-        if self.binding == Binding::Grpc {
-            return self.over_grpc().delete(request).await;
-        }
-        let params = self.params(request, &request.tenant)?;
-        // Whatever it says: servers differ (A2A-RPC-16, A2A-REST-19).
-        self.answer(operation, &params).await.map(drop)
-    }
-
-    /// Reads the card for those who authenticate.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub async fn extended_card(
-        &self,
-        request: &GetExtendedAgentCardRequest,
-    ) -> Result<AgentCard, CallError> {
-        let operation = Operation::GetExtendedAgentCard;
-        self.call(operation, request, &request.tenant).await
-    }
-
-    async fn call<R: Answer>(
-        &self,
-        operation: Operation,
-        params: &impl Params,
-        tenant: &str,
-    ) -> Result<R, CallError> {
-        #[cfg(feature = "grpc")]
-        if self.binding == Binding::Grpc {
-            return self.over_grpc().call(operation, params).await;
-        }
-        let params = self.params(params, tenant)?;
-        let answer = self.answer(operation, &params).await?;
-        decode_response(&answer).map_err(|error| {
-            CallError::protocol(format!("the result of {operation} is not valid: {error}"))
-        })
-    }
-
-    /// The answer of an operation that answers once, as JSON text.
-    async fn answer(&self, operation: Operation, params: &str) -> Result<String, CallError> {
-        let (envelope, response) = self.respond(operation, params, None).await?;
-        let type_ = media_type(response.headers()).to_owned();
-        let body = whole(response.into_body(), self.limit).await?;
-        let answer = envelope
-            .open(&body)
-            .map_err(|error| of_type(error, &type_))?;
-        Ok(answer.unwrap_or("null").to_owned())
-    }
-
-    async fn stream(
-        &self,
-        operation: Operation,
-        params: &impl Params,
-        tenant: &str,
-        last_event_id: Option<&str>,
-    ) -> Result<EventStream, CallError> {
-        #[cfg(feature = "grpc")]
-        if self.binding == Binding::Grpc {
-            let over_grpc = self.over_grpc().resuming_after(last_event_id);
-            return over_grpc.stream(operation, params).await;
-        }
-        let params = self.params(params, tenant)?;
-        let (envelope, response) = self.respond(operation, &params, last_event_id).await?;
-        if has_type(response.headers(), EVENT_STREAM) {
-            return Ok(EventStream::new(
-                envelope,
-                response.into_body(),
-                self.limit,
-                self.idle,
-            ));
-        }
-        let type_ = media_type(response.headers()).to_owned();
-        let body = whole(response.into_body(), self.limit).await?;
-        // A refusal that was known before the first event comes in one piece.
-        envelope
-            .open(&body)
-            .map_err(|error| of_type(error, &type_))?;
-        Ok(EventStream::one(envelope, &body, self.idle))
-    }
-
-    /// The parameters as a JSON object, with our tenant where they name none.
-    fn params(&self, params: &impl Serialize, tenant: &str) -> Result<String, CallError> {
-        let unwritable = |error: serde_json::Error| CallError::Transport(error.into());
-        let mut params = serde_json::to_string(params).map_err(unwritable)?;
-        if let (Some(ours), "") = (&self.tenant, tenant) {
-            let ours = json_string(ours);
-            let comma = if params == "{}" { "" } else { "," };
-            params.insert_str(1, &format!("\"tenant\":{ours}{comma}"));
-        }
-        Ok(params)
-    }
-
-    /// Sends a call, and once more in another form to a server that does not know the first.
-    async fn respond(
-        &self,
-        operation: Operation,
-        params: &str,
-        last_event_id: Option<&str>,
-    ) -> Result<(Envelope, Response<ReplyBody>), CallError> {
-        let first = self.attempt(operation, params, last_event_id).await;
-        let by_get = &self.shared.subscribes_by_get;
-        match first {
-            // Servers after the proto file have no POST there (A2A-REST-3).
-            Err(error)
-                if self.binding == Binding::Rest
-                    && operation == Operation::SubscribeToTask
-                    && is_nowhere(&error)
-                    && !by_get.load(Ordering::Relaxed) =>
-            {
-                by_get.store(true, Ordering::Relaxed);
-                let second = self.attempt(operation, params, last_event_id).await;
-                if second.as_ref().is_err_and(is_nowhere) {
-                    by_get.store(false, Ordering::Relaxed);
-                }
-                second
-            }
-            first => first,
-        }
-    }
-
-    async fn attempt(
-        &self,
-        operation: Operation,
-        params: &str,
-        last_event_id: Option<&str>,
-    ) -> Result<(Envelope, Response<ReplyBody>), CallError> {
-        let (envelope, request) = self.request(operation, params, last_event_id)?;
-        let mut response = exchange(&self.transport, request).await?;
-        // Servers of 1.0.0 may take the plain type only (A2A-REST-15).
-        if self.binding == Binding::Rest
-            && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
-            && !self.shared.plain_json.swap(true, Ordering::Relaxed)
-        {
-            let (_, request) = self.request(operation, params, last_event_id)?;
-            response = exchange(&self.transport, request).await?;
-        }
-        let response = succeeded(response, self.binding, self.limit).await?;
-        Ok((envelope, response))
-    }
-
-    fn request(
-        &self,
-        operation: Operation,
-        params: &str,
-        last_event_id: Option<&str>,
-    ) -> Result<(Envelope, Request<Full<Bytes>>), CallError> {
-        let (envelope, mut request) = match self.binding {
-            Binding::JsonRpc => self.of_json_rpc(operation, params),
-            Binding::Rest => self.of_rest(operation, params)?,
-            #[cfg(feature = "grpc")]
-            Binding::Grpc => unreachable!("gRPC has calls of its own"),
-        };
-        let headers = request.headers_mut();
-        headers.insert(ACCEPT, self.accepts(operation));
-        self.speak(headers, last_event_id);
-        Ok((envelope, request))
-    }
-
-    /// What travels beside a call (A2A-SVC-1).
-    fn speak(&self, headers: &mut HeaderMap, last_event_id: Option<&str>) {
-        // On every request (A2A-SVC-3, O-V02).
-        headers.insert(VERSION.clone(), VERSION_1_0.clone());
-        if let Some(extensions) = &self.extensions {
-            headers.insert(EXTENSIONS.clone(), extensions.clone());
-        }
-        let (parent, state) = self.trace.as_ref().map_or((None, None), |trace| {
-            (Some(trace.traceparent()), trace.tracestate())
-        });
-        for (name, text) in [
-            ("traceparent", parent.as_deref()),
-            ("tracestate", state),
-            ("last-event-id", last_event_id),
-        ] {
-            if let Some(value) = text.and_then(|text| HeaderValue::from_str(text).ok()) {
-                headers.insert(HeaderName::from_static(name), value);
-            }
-        }
-    }
-
-    #[cfg(feature = "grpc")]
-    fn over_grpc(&self) -> OverGrpc<'_, T> {
-        let mut headers = HeaderMap::new();
-        self.speak(&mut headers, None);
-        OverGrpc {
-            transport: &self.transport,
-            url: &self.url,
-            tenant: self.tenant.as_deref(),
-            headers,
-            limit: self.limit,
-        }
-    }
-
-    fn of_json_rpc(&self, operation: Operation, params: &str) -> (Envelope, Request<Full<Bytes>>) {
-        let id = Id::number(self.shared.next_id.fetch_add(1, Ordering::Relaxed));
-        let body =
-            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{operation}","params":{params}}}"#);
-        let mut request = Request::new(Full::from(body));
-        *request.method_mut() = Method::POST;
-        request.uri_mut().clone_from(&self.url);
-        let json = HeaderValue::from_static(JSON);
-        request.headers_mut().insert(CONTENT_TYPE, json);
-        (Envelope::JsonRpc(id), request)
-    }
-
-    fn of_rest(
-        &self,
-        operation: Operation,
-        params: &str,
-    ) -> Result<(Envelope, Request<Full<Bytes>>), CallError> {
-        let verbs = Verb::of(operation);
-        let by_get = self.shared.subscribes_by_get.load(Ordering::Relaxed);
-        let verb = if by_get {
-            verbs[verbs.len() - 1]
-        } else {
-            verbs[0]
-        };
-        let call = rest::Call::new(&self.url, operation, verb, params)?;
-        let typed = call.body.is_some();
-        let mut request = Request::new(Full::from(call.body.unwrap_or_default()));
-        *request.method_mut() = verb.method();
-        *request.uri_mut() = call.uri;
-        if typed {
-            let plain = self.shared.plain_json.load(Ordering::Relaxed);
-            let type_ = HeaderValue::from_static(if plain { JSON } else { A2A_JSON });
-            request.headers_mut().insert(CONTENT_TYPE, type_);
-        }
-        Ok((Envelope::None, request))
-    }
-
-    /// An answer of one piece, or a stream where one is due (A2A-RPC-24, A2A-REST-15).
-    fn accepts(&self, operation: Operation) -> HeaderValue {
-        let streams = matches!(
-            operation,
-            Operation::SendStreamingMessage | Operation::SubscribeToTask
-        );
-        let is_rest = self.binding == Binding::Rest;
-        HeaderValue::from_static(match (is_rest, streams) {
-            (false, false) => JSON,
-            (false, true) => "text/event-stream, application/json",
-            (true, false) => "application/a2a+json, application/json",
-            (true, true) => "text/event-stream, application/a2a+json, application/json",
-        })
-    }
 }
 
 impl<T> Client<T> {
@@ -569,37 +179,5 @@ impl<T> fmt::Debug for Client<T> {
             .field("url", &self.url)
             .field("tenant", &self.tenant)
             .finish_non_exhaustive()
-    }
-}
-
-/// Whether nothing is served at an address, as opposed to a task that is not there.
-fn is_nowhere(error: &CallError) -> bool {
-    match error {
-        CallError::Refused(refusal) => refusal.kind() == ErrorKind::MethodNotFound,
-        CallError::Status { status, .. } => {
-            matches!(
-                *status,
-                StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED
-            )
-        }
-        _ => false,
-    }
-}
-
-/// A page of HTML is told by its type rather than by the first byte that is no JSON.
-fn of_type(error: CallError, type_: &str) -> CallError {
-    let is_json = [JSON, A2A_JSON]
-        .iter()
-        .any(|json| type_.eq_ignore_ascii_case(json));
-    match error {
-        CallError::Protocol(_) if !is_json => {
-            let type_ = if type_.is_empty() {
-                "without a type"
-            } else {
-                type_
-            };
-            CallError::protocol(format!("the reply is {type_}, not {JSON}"))
-        }
-        error => error,
     }
 }

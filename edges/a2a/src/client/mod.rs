@@ -32,6 +32,7 @@
 //! request. Who calls is set by a layer in front, as for a served one.
 
 mod binding;
+mod call;
 mod card;
 mod connection;
 mod error;
@@ -41,7 +42,9 @@ mod exchange;
 mod grpc;
 mod interface;
 mod json_rpc;
+mod methods;
 mod params;
+mod request;
 mod rest;
 mod sse;
 mod transport;
