@@ -4,13 +4,19 @@
 //! belongs to the [`Runs`] of the server, not to a caller: callers watch the log, and none
 //! of them stops anything by leaving (A2A-OP-34, ruling 14).
 
+mod append;
+mod judge;
+mod listen;
+mod over;
 mod registry;
 mod repair;
 mod run;
+mod take;
 mod translate;
+mod turn;
 
 pub(super) use self::{
     registry::{Control, NotTaken, Recipient, Runs},
     repair::fail_at_log,
-    run::{Opening, Opens, Turn},
+    turn::{Opening, Opens, Turn},
 };
