@@ -1158,7 +1158,13 @@ mod race {
                     let _ = portcullis::collect(next.invoke(scope.clone(), text)).await;
                     prompt = desk.lock().unwrap().queue.pop();
                 }
-                std::thread::yield_now();
+                // Between the steps, until somebody comes: on a busy machine that takes a while.
+                for _ in 0..500 {
+                    if !desk.lock().unwrap().queue.is_empty() {
+                        break;
+                    }
+                    std::thread::yield_now();
+                }
                 *desk.lock().unwrap() = TwoSteps::default();
                 Ok(())
             }
