@@ -19,7 +19,8 @@ Exit codes:
   2    the arguments make no sense
   3    the server cannot be reached, or speaks something else
   4    there is nothing to serve: the address, the store, the directory or the program
-  130  interrupted";
+  130  interrupted
+  141  the reader of the answer went away; the turn was cancelled";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

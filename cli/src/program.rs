@@ -25,6 +25,7 @@ use crate::{
 /// | 3 | the server cannot be reached, or speaks something else |
 /// | 4 | there is nothing to serve: the address, the store, the directory or the program |
 /// | 130 | interrupted |
+/// | 141 | the reader of the answer went away; the turn was cancelled |
 #[must_use]
 pub fn run() -> ExitCode {
     let args = Args::parse();

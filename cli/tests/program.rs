@@ -421,6 +421,38 @@ fn it_stops_when_it_is_asked_to() {
     assert_eq!(call.code(), Some(3), "the server went away");
 }
 
+/// `call … | head -1`: a turn that nobody reads is cancelled, not run to its end.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_cancels_the_turn() {
+    use std::io::Read;
+
+    let dir = TempDir::new().expect("a directory");
+    let pipe = dir.path().join("pipe");
+    assert!(run(Command::new("mkfifo").arg(&pipe)).status.success());
+    let place = dir.path().to_str().expect("text");
+    let script = "exec 3>pipe; while :; do echo line; sleep 0.05; done";
+    let served = Served::start(&["--engine", "exec", "--dir", place, "--", "sh", "-c", script]);
+    let mut call = portcullis()
+        .args(["call", &served.url, "talk"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // Opens once the program opens it, ends once the program is gone.
+    let mut alive = fs::File::open(&pipe).expect("a pipe");
+    let mut first = String::new();
+    let mut answer = BufReader::new(call.stdout.take().expect("piped"));
+    answer.read_line(&mut first).expect("the turn runs");
+    assert_eq!(first, "line\n");
+    drop(answer);
+    let done = call.wait_with_output().expect("it ends");
+    assert_eq!(text(&done.stderr), "", "a reader that leaves is no news");
+    assert_eq!(done.status.code(), Some(141));
+    let mut rest = Vec::new();
+    alive.read_to_end(&mut rest).expect("the program is gone");
+}
+
 #[cfg(unix)]
 #[test]
 fn asked_twice_it_ends_at_once_and_leaves_no_program_behind() {

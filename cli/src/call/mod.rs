@@ -19,47 +19,56 @@ pub(crate) use self::connect::{complain, connect};
 use self::printer::Printer;
 use crate::{args::CallArgs, complaint::Complaint, stop::Stop};
 
-/// Sends the message and prints what comes. Ctrl-C cancels the task.
+/// Sends the message and prints what comes. Ctrl-C cancels the task, and so does a reader of the
+/// answer that goes away, `head` for instance.
 pub(crate) async fn run(args: CallArgs) -> Result<ExitCode, Complaint> {
     let connected = connect(&args.url, args.ca.as_deref(), key_of_environment()?).await?;
     let request = SendMessageRequest::new(message(&args));
     let stop = Stop::on_signals();
     let mut printer = Printer::new(io::stdout(), args.json);
     let mut task_id = None;
-    let follow = async {
+    let mut follow = Box::pin(async {
         if !connected.streams {
             let answer = connected.client.send_message(&request).await?;
-            printer.show(&match answer {
+            let shown = printer.show(&match answer {
                 SendMessageResponse::Task(task) => StreamResponse::Task(task),
                 SendMessageResponse::Message(message) => StreamResponse::Message(message),
                 other => unreachable!("the two answers that there are, not {other:?}"),
             });
-            return Ok(());
+            return Ok(shown.and_then(|()| printer.end()));
         }
         let mut events = connected.client.send_streaming_message(&request).await?;
         while let Some(event) = events.next().await {
             let event = event?;
             task_id = events.task_id().map(str::to_owned);
-            printer.show(&event.response);
-        }
-        Ok::<(), CallError>(())
-    };
-    tokio::select! {
-        followed = follow => followed.map_err(|error| complain(&args.url, error))?,
-        () = stop.asked() => {
-            if let Some(task_id) = task_id {
-                let request = CancelTaskRequest::new(task_id);
-                tokio::select! {
-                    cancelled = connected.client.cancel_task(&request) => {
-                        cancelled.map_err(|error| complain(&args.url, error))?;
-                    }
-                    () = stop.asked_again() => {}
-                }
+            if let Err(error) = printer.show(&event.response) {
+                return Ok(Err(error));
             }
-            return Ok(ExitCode::from(130));
         }
+        Ok::<_, CallError>(printer.end())
+    });
+    let cut = tokio::select! {
+        followed = &mut follow => match followed.map_err(|error| complain(&args.url, error))? {
+            Ok(()) => None,
+            Err(_) => Some(READER_GONE),
+        },
+        () = stop.asked() => Some(INTERRUPTED),
+    };
+    drop(follow);
+    if let Some(code) = cut {
+        // A task that has ended needs no cancelling.
+        let runs = printer.state().is_some_and(|state| !state.is_terminal());
+        if let Some(task_id) = task_id.filter(|_| runs) {
+            let request = CancelTaskRequest::new(task_id);
+            tokio::select! {
+                cancelled = connected.client.cancel_task(&request) => {
+                    cancelled.map_err(|error| complain(&args.url, error))?;
+                }
+                () = stop.asked_again() => {}
+            }
+        }
+        return Ok(ExitCode::from(code));
     }
-    printer.end();
     match printer.state() {
         Some(TaskState::Completed | TaskState::InputRequired | TaskState::AuthRequired) | None => {
             Ok(ExitCode::SUCCESS)
@@ -70,6 +79,10 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitCode, Complaint> {
         }
     }
 }
+
+/// The exit codes of shells for `SIGINT` and `SIGPIPE`.
+const INTERRUPTED: u8 = 130;
+const READER_GONE: u8 = 141;
 
 /// Not an argument: those are there for everybody to see.
 fn key_of_environment() -> Result<Option<HeaderValue>, Complaint> {

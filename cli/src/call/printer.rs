@@ -1,11 +1,10 @@
-use std::io::Write;
+use std::io::{self, Write};
 
 use portcullis_a2a::model::{Artifact, Part, StreamResponse, Task, TaskState, TaskStatus};
 
 /// Prints what an agent sends: text as it comes, or frames as JSON lines.
 ///
-/// When the reader of standard output has gone, printing goes on into nothing; the
-/// exit code still tells how the turn ended.
+/// An error means that nobody reads any more: a turn that nobody follows is not worth going on.
 pub(super) struct Printer<W> {
     out: W,
     json: bool,
@@ -26,61 +25,62 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    pub(super) fn show(&mut self, response: &StreamResponse) {
+    pub(super) fn show(&mut self, response: &StreamResponse) -> io::Result<()> {
         if self.json {
             let line = serde_json::to_string(response).expect("a frame is JSON");
-            let _ = writeln!(self.out, "{line}");
+            writeln!(self.out, "{line}")?;
         }
         match response {
-            StreamResponse::Task(task) => self.task(task),
-            StreamResponse::Message(message) => self.text(&message.text()),
-            StreamResponse::StatusUpdate(update) => self.status(&update.status),
-            StreamResponse::ArtifactUpdate(update) => self.artifact(&update.artifact),
+            StreamResponse::Task(task) => self.task(task)?,
+            StreamResponse::Message(message) => self.text(&message.text())?,
+            StreamResponse::StatusUpdate(update) => self.status(&update.status)?,
+            StreamResponse::ArtifactUpdate(update) => self.artifact(&update.artifact)?,
             _ => {}
         }
-        let _ = self.out.flush();
+        self.out.flush()
     }
 
-    fn task(&mut self, task: &Task) {
+    fn task(&mut self, task: &Task) -> io::Result<()> {
         task.artifacts
             .iter()
-            .for_each(|artifact| self.artifact(artifact));
-        self.status(&task.status);
+            .try_for_each(|artifact| self.artifact(artifact))?;
+        self.status(&task.status)
     }
 
-    fn status(&mut self, status: &TaskStatus) {
+    fn status(&mut self, status: &TaskStatus) -> io::Result<()> {
         self.state = Some(status.state);
         self.status_text = status.message.as_ref().map(|message| message.text());
         if let Some(text) = &self.status_text
             && !status.state.is_terminal()
         {
             let text = format!("{}{text}\n", if self.at_line_start { "" } else { "\n" });
-            self.text(&text);
+            self.text(&text)?;
         }
+        Ok(())
     }
 
-    fn artifact(&mut self, artifact: &Artifact) {
-        for part in &artifact.parts {
-            if let Some(text) = Part::as_text(part) {
-                self.text(text);
-            }
-        }
+    fn artifact(&mut self, artifact: &Artifact) -> io::Result<()> {
+        artifact
+            .parts
+            .iter()
+            .filter_map(Part::as_text)
+            .try_for_each(|text| self.text(text))
     }
 
-    fn text(&mut self, text: &str) {
+    fn text(&mut self, text: &str) -> io::Result<()> {
         if self.json || text.is_empty() {
-            return;
+            return Ok(());
         }
-        let _ = self.out.write_all(text.as_bytes());
         self.at_line_start = text.ends_with('\n');
+        self.out.write_all(text.as_bytes())
     }
 
     /// Ends the last line.
-    pub(super) fn end(&mut self) {
+    pub(super) fn end(&mut self) -> io::Result<()> {
         if !self.at_line_start {
-            let _ = self.out.write_all(b"\n");
+            self.out.write_all(b"\n")?;
         }
-        let _ = self.out.flush();
+        self.out.flush()
     }
 
     /// The last state of the task, if there was one.
