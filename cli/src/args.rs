@@ -2,6 +2,8 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use portcullis_a2a::model::TaskState;
+
 use crate::log::LogForm;
 
 /// Puts an agent behind the gate, or calls one.
@@ -34,6 +36,8 @@ pub(crate) enum Command {
     /// If the environment has PORTCULLIS_KEY, that API key is sent along, to the very address
     /// that was given and to no other one that a card may name.
     Call(CallArgs),
+    /// List, read or cancel the tasks of an agent. PORTCULLIS_KEY is sent along as with `call`.
+    Tasks(TasksArgs),
     /// Make an API key: its line goes into a file for `serve --api-keys`, which may be in use, and
     /// the key is printed, this once.
     Key(KeyArgs),
@@ -156,6 +160,67 @@ pub(crate) struct CallArgs {
     /// Answer a task that asked back.
     #[arg(long, value_name = "ID")]
     pub(crate) task: Option<String>,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct TasksArgs {
+    #[command(subcommand)]
+    pub(crate) command: TasksCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TasksCommand {
+    /// Print a line for each task, newest first.
+    List(ListArgs),
+    /// Print a task: what was said, and what came out.
+    Get(TaskArgs),
+    /// Ask a task to stop, and print how it stands then.
+    Cancel(TaskArgs),
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) to: ToArgs,
+    /// Only tasks of this conversation.
+    #[arg(long, value_name = "ID")]
+    pub(crate) context: Option<String>,
+    /// Only tasks in this state: working, input-required, completed, failed and so on.
+    #[arg(long, value_name = "STATE", value_parser = state)]
+    pub(crate) state: Option<TaskState>,
+    /// How many at most; more than one page is read where it takes that.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct TaskArgs {
+    #[command(flatten)]
+    pub(crate) to: ToArgs,
+    /// Which task.
+    #[arg(value_name = "TASK")]
+    pub(crate) id: String,
+}
+
+/// Which agent, and in which form to print what it says.
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ToArgs {
+    /// The address of the agent: where its card is.
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// Print each task as a JSON object on a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Trust the certificates of this file too, a PEM file: those of a private network.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+}
+
+fn state(word: &str) -> Result<TaskState, String> {
+    let name = word.to_ascii_uppercase().replace('-', "_");
+    TaskState::from_name(&format!("TASK_STATE_{name}"))
+        .filter(|state| *state != TaskState::Unknown)
+        .ok_or_else(|| "say for instance working, input-required, completed or failed".to_owned())
 }
 
 #[derive(ClapArgs, Debug)]

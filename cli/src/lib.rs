@@ -14,6 +14,7 @@ mod log;
 mod program;
 mod serve;
 mod stop;
+mod tasks;
 mod webhooks;
 
 pub use self::program::run;

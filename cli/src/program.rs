@@ -12,7 +12,7 @@ use crate::{
     args::{Args, Command},
     call,
     complaint::Complaint,
-    demo, key, serve,
+    demo, key, serve, tasks,
 };
 
 /// Runs the program with the arguments of the process.
@@ -41,6 +41,7 @@ pub fn run() -> ExitCode {
             Command::Demo(args) => demo::run(args).await,
             Command::Serve(args) => serve::run(args).await,
             Command::Call(args) => call::run(args).await,
+            Command::Tasks(args) => tasks::run(args).await,
             Command::Key(args) => key::run(&args),
         }
     });

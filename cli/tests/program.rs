@@ -394,6 +394,86 @@ fn what_it_says_to_try_can_be_pasted() {
     assert!(text(&tried.stdout).contains("408"), "{hint}");
 }
 
+/// Pages, filters and both forms; what is not there is said.
+#[test]
+fn tasks_are_listed_read_and_cancelled() {
+    let served = Served::start(&["--engine", "exec", "--", "tr", "a-z", "A-Z"]);
+    let tasks =
+        |what: &str, rest: &[&str]| run(portcullis().args(["tasks", what, &served.url]).args(rest));
+    for n in 0..103 {
+        let answer = served.call(&[&format!("shout {n}")]);
+        assert!(answer.status.success(), "{}", text(&answer.stderr));
+    }
+    let listed = text(&tasks("list", &["--json", "--limit", "1000"]).stdout);
+    let listed: Vec<serde_json::Value> = listed
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a JSON object a line"))
+        .collect();
+    let mut ids: Vec<&str> = listed
+        .iter()
+        .map(|task| task["id"].as_str().expect("an id"))
+        .collect();
+    let newest = ids[0].to_owned();
+    let context = listed[0]["contextId"].as_str().expect("an id").to_owned();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 103, "each once, over two pages");
+    let lines = |rest: &[&str]| text(&tasks("list", rest).stdout).lines().count();
+    assert_eq!(lines(&["--limit", "7"]), 7);
+    assert_eq!(lines(&[]), 100);
+    assert_eq!(lines(&["--context", &context]), 1);
+    assert_eq!(lines(&["--state", "failed"]), 0);
+    assert_eq!(lines(&["--state", "completed", "--limit", "3"]), 3);
+
+    let got = text(&tasks("get", &[&newest]).stdout);
+    assert!(got.starts_with(&format!("{newest}  completed ")), "{got}");
+    assert!(got.contains("\nuser    shout 102"), "{got}");
+    assert!(got.contains("\nagent   SHOUT 102"), "{got}");
+
+    let missing = tasks("get", &["no-such-task"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(
+        text(&missing.stderr).contains("TASK_NOT_FOUND"),
+        "{}",
+        text(&missing.stderr)
+    );
+    let ended = tasks("cancel", &[&newest]);
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(
+        text(&ended.stderr).contains("TASK_NOT_CANCELABLE"),
+        "{}",
+        text(&ended.stderr)
+    );
+    let odd = tasks("list", &["--state", "odd"]);
+    assert_eq!(odd.status.code(), Some(2));
+}
+
+#[test]
+fn a_task_that_runs_is_cancelled() {
+    let served = Served::start(&["--engine", "exec", "--", "sh", "-c", "echo begun; sleep 60"]);
+    let mut call = portcullis()
+        .args(["call", "--json", &served.url, "sleep"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let mut first = String::new();
+    let mut frames = BufReader::new(call.stdout.take().expect("piped"));
+    frames.read_line(&mut first).expect("the task comes first");
+    let first: serde_json::Value = serde_json::from_str(&first).expect("JSON");
+    let id = first["task"]["id"].as_str().expect("an id");
+    let done = run(portcullis().args(["tasks", "cancel", &served.url, id]));
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(
+        text(&done.stdout).starts_with(&format!("{id}  canceled ")),
+        "{}",
+        text(&done.stdout)
+    );
+    let rest: Vec<_> = frames.lines().map(|line| line.expect("a line")).collect();
+    assert!(rest.join("\n").contains("TASK_STATE_CANCELED"), "{rest:?}");
+    assert_eq!(call.wait().expect("it ends").code(), Some(1));
+}
+
 #[cfg(unix)]
 #[test]
 fn it_stops_when_it_is_asked_to() {

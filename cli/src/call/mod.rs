@@ -85,7 +85,7 @@ const INTERRUPTED: u8 = 130;
 const READER_GONE: u8 = 141;
 
 /// Not an argument: those are there for everybody to see.
-fn key_of_environment() -> Result<Option<HeaderValue>, Complaint> {
+pub(crate) fn key_of_environment() -> Result<Option<HeaderValue>, Complaint> {
     let Some(key) = env::var_os("PORTCULLIS_KEY").filter(|key| !key.is_empty()) else {
         return Ok(None);
     };

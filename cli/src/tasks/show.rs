@@ -1,0 +1,66 @@
+use std::fmt::Write;
+
+use portcullis_a2a::model::{Message, Part, Role, Task};
+
+/// The task on one line: id, state, since when, conversation.
+pub(super) fn line(task: &Task) -> String {
+    let since = task.status.timestamp.map(|since| since.to_string());
+    let line = format!(
+        "{}  {:<14}  {}  {}",
+        task.id,
+        word(task),
+        since.as_deref().unwrap_or("-"),
+        task.context_id
+    );
+    plain(&line)
+}
+
+/// The task, what was said, and what came out.
+pub(super) fn whole(task: &Task) -> String {
+    let mut text = line(task);
+    for message in &task.history {
+        let who = if message.role == Role::User {
+            "user"
+        } else {
+            "agent"
+        };
+        say(&mut text, who, &message.text());
+    }
+    for artifact in &task.artifacts {
+        let parts: String = artifact.parts.iter().filter_map(Part::as_text).collect();
+        say(&mut text, "agent", &parts);
+    }
+    if let Some(said) = task.status.message.as_ref().map(Message::text) {
+        say(&mut text, "status", &said);
+    }
+    text
+}
+
+/// The task as one JSON object on a line.
+pub(super) fn json(task: &Task) -> String {
+    serde_json::to_string(task).expect("a task is JSON")
+}
+
+fn say(text: &mut String, who: &str, said: &str) {
+    for line in said.lines() {
+        let _ = write!(text, "\n{who:<8}{}", plain(line));
+    }
+}
+
+fn word(task: &Task) -> String {
+    let name = task.status.state.as_str();
+    name.trim_start_matches("TASK_STATE_")
+        .to_ascii_lowercase()
+        .replace('_', "-")
+}
+
+/// What a server says does not speak to the terminal.
+fn plain(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            let escaped = c.is_control().then(|| c.escape_default());
+            let kept = escaped.is_none().then_some(c);
+            escaped.into_iter().flatten().chain(kept)
+        })
+        .collect()
+}
