@@ -31,7 +31,7 @@ fn texts(text: &str) -> Vec<Step> {
         "artifact" => vec![
             Step::working(),
             Step::artifact(
-                r#"{"artifactId": "a-1", "parts": [{"text": "héllo"}, {"data": {"n": 1.50}}]}"#,
+                r#"{"artifactId": "a-1", "parts": [{"text": "héllo"}, {"data": {"n": 1.5}}]}"#,
             ),
             Step::completed(),
         ],
@@ -195,7 +195,8 @@ async fn bindings_answer_alike() {
                 answers.push((answer, after));
             }
             assert_eq!(answers[0], answers[1], "{operation} on {text}");
-            // Events of gRPC have no ids, and its numbers are floats (A2A-DATA-11).
+            // Events of gRPC have no ids. Its numbers are floats (A2A-DATA-11), so none here is written as a
+            // float would not be.
             let [_, rest, grpc] = &mut answers[..] else {
                 panic!("a binding is not compared");
             };
