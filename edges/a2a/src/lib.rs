@@ -8,13 +8,14 @@
 //! | `rest` | [`binding`]: the HTTP+JSON binding, likewise |
 //! | `grpc` | [`binding`]: the gRPC binding, likewise, and what [`client`] needs for it |
 //! | `client` | [`client`]: calling an agent that somebody else serves |
+//! | `remote` | [`remote`]: an agent that somebody else serves, as an agent |
 //! | `push` | [`server::push::HttpDelivery`]: webhooks through any HTTP client that is a service |
 //! | `sign` | [`signing`]: signatures over cards, made and verified |
 //! | `testing` | the contract suites of the ports |
 //! | `full` | all of them |
 //!
 //! To serve an agent, see [`server::Server`] and [`binding::OnePort`]; to call one,
-//! [`client::Client`]. Tasks live in memory, or in a file with `portcullis-sqlite` and
+//! [`client::Client`], or [`remote::RemoteAgent`] to use it as any agent. Tasks live in memory, or in a file with `portcullis-sqlite` and
 //! [`ServerBuilder::log`](server::ServerBuilder::log).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -32,6 +33,9 @@ pub mod client;
 #[cfg(any(feature = "server", feature = "client"))]
 #[cfg_attr(docsrs, doc(cfg(any(feature = "server", feature = "client"))))]
 pub mod log;
+#[cfg(feature = "remote")]
+#[cfg_attr(docsrs, doc(cfg(feature = "remote")))]
+pub mod remote;
 #[cfg(feature = "server")]
 #[cfg_attr(docsrs, doc(cfg(feature = "server")))]
 pub mod server;
@@ -39,6 +43,8 @@ pub mod server;
 #[cfg_attr(docsrs, doc(cfg(feature = "sign")))]
 pub mod signing;
 
+#[cfg(any(feature = "server", feature = "remote"))]
+mod agent_events;
 #[cfg(feature = "grpc")]
 mod proto;
 #[cfg(any(

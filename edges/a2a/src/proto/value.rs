@@ -7,14 +7,25 @@ use super::{
     Proto,
     text::{Text, Writer},
 };
-use crate::model::{Metadata, string_of};
+use crate::{
+    agent_events::keeps_text,
+    model::{Metadata, string_of},
+};
 
 impl Proto<Struct> for Metadata {
     fn proto(self) -> Struct {
         Struct {
             fields: self
                 .iter()
-                .map(|(name, value)| (name.to_owned(), of_json(value)))
+                .map(|(name, value)| {
+                    let value = if keeps_text(name) {
+                        let kind = Some(Kind::StringValue(text_of(value)));
+                        Value { kind }
+                    } else {
+                        of_json(value)
+                    };
+                    (name.to_owned(), value)
+                })
                 .collect(),
         }
     }
@@ -25,6 +36,11 @@ impl Proto<Option<Struct>> for Metadata {
     fn proto(self) -> Option<Struct> {
         (!self.is_empty()).then(|| self.proto())
     }
+}
+
+/// What has to keep its text is a string; if it is one already, that.
+fn text_of(json: &Json) -> String {
+    string_of(json.as_str()).unwrap_or_else(|| json.as_str().to_owned())
 }
 
 pub(super) fn of_json(json: &Json) -> Value {

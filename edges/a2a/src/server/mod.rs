@@ -76,3 +76,6 @@ pub use self::{
     watch::Frames,
 };
 pub use crate::model::{Operation, Request};
+
+#[cfg(feature = "remote")]
+pub(crate) use self::agent::prompt_of;

@@ -9,10 +9,10 @@ use std::{
 
 use futures_core::Stream;
 use portcullis::{BoxAgent, BoxEventStream, Scope};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 use tower_service::Service;
 
-use super::{Coalescing, EVENTS_EXTENSION, Reducer, prompt_of};
+use super::{Coalescing, EVENTS_EXTENSION, Reducer, events_extension::narrow, prompt_of};
 use crate::server::{Emission, RequestContext};
 
 /// An agent as an executor: for one that hands some requests to an agent and answers others
@@ -66,14 +66,17 @@ impl Service<RequestContext> for AgentExecutor {
     }
 }
 
-/// Where the turn takes place: session, source, tenant and principal; among the extensions
-/// the trace that it belongs to and the request itself.
+/// Where the turn takes place: session, source, tenant and principal; what the caller's own scope
+/// binds it to; among the extensions the trace that it belongs to and the request itself.
 fn scope_of(context: RequestContext) -> Scope {
     let mut scope = Scope::new(context.session()).with_source("a2a");
     if let Some(tenant) = context.tenant() {
         scope = scope.with_tenant(tenant);
     }
     scope.set_principal(context.principal().cloned());
+    if context.is_active(EVENTS_EXTENSION) {
+        narrow(&mut scope, context.metadata(), Instant::now().into_std());
+    }
     if let Some(trace) = context.trace() {
         scope.extensions_mut().insert(trace.clone());
     }

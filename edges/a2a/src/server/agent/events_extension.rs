@@ -1,29 +1,17 @@
-use portcullis::{Failure, Json};
+use std::time::Instant;
+
+use portcullis::{Failure, Json, Scope};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
-use crate::model::Metadata;
+use crate::{
+    agent_events::{EVENT, EVENTS_EXTENSION, FAILURE, PROMPT, SCOPE, member},
+    model::Metadata,
+};
 
-/// The extension that shows callers what an agent does beside answering.
-///
-/// Every [`Server::agent`](crate::server::Server::agent) declares it. For a task that was
-/// opened with it active:
-///
-/// - Events that are no part of the answer (`thinking`, `tool_started`, `tool_ended`,
-///   `retrying`, `usage`, and whatever the agent has of its own) come as a WORKING status
-///   whose metadata has the event under this URI and `/event`.
-/// - The status of a turn that failed has `code`, `retryable` and `retryAfterMs` under
-///   this URI and `/failure`.
-/// - A finished task can be subscribed to with a `Last-Event-ID`: what came after it is
-///   sent again.
-///
-/// The task says so in its metadata, under this URI. It is fixed when the task is opened,
-/// so that every watcher sees the same.
-pub const EVENTS_EXTENSION: &str =
-    "https://github.com/portcullis-rs/portcullis/extensions/agent-events/v1";
-
-/// The event of an agent, as metadata of a status.
+/// The event of an agent, as metadata of a status or an artifact.
 pub(super) fn event_metadata(event: Json) -> Metadata {
-    Metadata::new().with(format!("{EVENTS_EXTENSION}/event"), event)
+    Metadata::new().with(EVENT, event)
 }
 
 /// How a turn failed, as metadata of a status.
@@ -36,21 +24,71 @@ pub(in crate::server) fn failure_metadata(failure: &Failure) -> Metadata {
         retryable: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         retry_after_ms: Option<u64>,
+        #[serde(flatten)]
+        extra: Option<std::collections::BTreeMap<String, Box<RawValue>>>,
     }
 
+    // What is internal stays here with all that it has.
+    let is_shown = !failure.is(&portcullis::FailureCode::INTERNAL) && !failure.extra().is_empty();
+    let extra = is_shown.then(|| {
+        let members = failure.extra().iter();
+        members
+            .filter_map(|(name, text)| Some((name.into_owned(), Json::from_text(text).ok()?.into())))
+            .collect()
+    });
     let shown = Shown {
         code: failure.code().map(portcullis::FailureCode::as_str),
         retryable: failure.is_retryable(),
         retry_after_ms: failure
             .after()
             .map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
+        extra,
     };
-    let shown = Json::encode(&shown).expect("a text, a flag and a number");
-    Metadata::new().with(format!("{EVENTS_EXTENSION}/failure"), shown)
+    let shown = Json::encode(&shown).expect("texts, a flag, a number and JSON");
+    Metadata::new().with(FAILURE, shown)
 }
 
 /// What a task says that was opened with the extension active.
 pub(in crate::server) fn task_metadata() -> Metadata {
     let active = Json::encode(&true).expect("a flag");
     Metadata::new().with(EVENTS_EXTENSION, active)
+}
+
+/// Takes over what a caller says of the scope: what binds the agent further, and nothing that
+/// gives it a name or a right.
+pub(super) fn narrow(scope: &mut Scope, metadata: &Metadata, now: Instant) {
+    let Some(told) = member(metadata, SCOPE) else {
+        return;
+    };
+    let told = match Scope::from_json_at(told.as_str(), now) {
+        Ok(told) => told,
+        Err(error) => {
+            tracing::debug!(%error, "the scope of a caller cannot be read and is left out");
+            return;
+        }
+    };
+    scope.set_deadline(told.deadline());
+    if let Some(schema) = told.output_schema() {
+        *scope = scope.clone().with_output_schema(schema.clone());
+    }
+    for (name, text) in told.constraints_extra().iter() {
+        if let Ok(value) = Json::from_text(text) {
+            let _known = scope.constraints_extra_mut().insert(&name, &value);
+        }
+    }
+    for (name, text) in told.extra().iter() {
+        if let Ok(value) = Json::from_text(text) {
+            let _known = scope.extra_mut().insert(&name, &value);
+        }
+    }
+}
+
+/// The members of the prompt that a message has beside its parts.
+pub(super) fn prompt_members(metadata: &Metadata) -> Vec<(String, Json)> {
+    let members = member(metadata, PROMPT).and_then(|told| told.decode::<Metadata>().ok());
+    members
+        .iter()
+        .flat_map(Metadata::iter)
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect()
 }

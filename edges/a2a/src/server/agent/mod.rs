@@ -5,12 +5,12 @@ mod events_extension;
 mod prompt;
 mod reducer;
 
+pub use crate::agent_events::EVENTS_EXTENSION;
 pub use self::{
     adapter::{AgentEmissions, AgentExecutor},
-    events_extension::EVENTS_EXTENSION,
     reducer::{Coalescing, Reducer},
 };
 pub(super) use self::{
     events_extension::{failure_metadata, task_metadata},
-    prompt::prompt_of,
 };
+pub(crate) use self::prompt::prompt_of;

@@ -1,10 +1,11 @@
 use portcullis::{ImageRef, Prompt};
 
+use super::events_extension::prompt_members;
 use crate::model::{Message, Part, PartContent};
 
 /// What an agent is asked (A2A-MAP-2): text and data in the order of the parts, pictures
 /// as pictures. Other files stay in the message, which the scope carries.
-pub(in crate::server) fn prompt_of(message: &Message) -> Prompt {
+pub(crate) fn prompt_of(message: &Message) -> Prompt {
     let texts: Vec<&str> = message.parts.iter().filter_map(text_of).collect();
     let mut prompt = Prompt::text(texts.join("\n"));
     for part in &message.parts {
@@ -14,6 +15,10 @@ pub(in crate::server) fn prompt_of(message: &Message) -> Prompt {
             let image = ImageRef::new(&part.media_type, Part::encode_base64(bytes));
             prompt = prompt.with_image(image);
         }
+    }
+    for (name, value) in prompt_members(&message.metadata) {
+        // Text and images are parts.
+        let _known = prompt.extra_mut().insert(&name, &value);
     }
     prompt
 }

@@ -1,12 +1,13 @@
 use std::time::Duration;
 
 use portcullis::{
-    AgentEvent, Extension, Json,
+    AgentEvent, Completed, Extension, Json, Text,
     views::{self, ArtifactContent, AuthRequired, FollowUp, InputRequired},
 };
 
 use super::events_extension::event_metadata;
 use crate::{
+    agent_events::artifact_event,
     model::{
         Artifact, Message, Part, TaskArtifactUpdateEvent, TaskState, TaskStatus,
         TaskStatusUpdateEvent,
@@ -53,6 +54,7 @@ impl Default for Coalescing {
 /// | the first one, and the next after `auth_required` | WORKING |
 /// | `text` | the answer's artifact, or more of it |
 /// | `thinking`, tools, `retrying`, `usage`, unknown | WORKING with the event as metadata, if the [extension](super::EVENTS_EXTENSION) is active; else nothing |
+/// | `text` with members of its own | more of the answer, with the event as metadata if the extension is active |
 /// | `artifact` | that artifact, or more of it |
 /// | `auth_required` | AUTH_REQUIRED, at once |
 /// | `input_required` | INPUT_REQUIRED with the question, instead of COMPLETED |
@@ -102,6 +104,11 @@ impl Reducer {
     /// What an event means.
     pub fn reduce(&mut self, event: AgentEvent, out: &mut Vec<Emission>) {
         match event {
+            AgentEvent::Text(text) if self.shows_events && !text.extra().is_empty() => {
+                self.work(out);
+                self.flush(out);
+                self.show_text(text, out);
+            }
             AgentEvent::Text(text) => {
                 self.work(out);
                 self.text.push_str(text.delta());
@@ -110,7 +117,7 @@ impl Reducer {
                     self.flush(out);
                 }
             }
-            AgentEvent::Completed(completed) => self.complete(completed.into_data(), out),
+            AgentEvent::Completed(completed) => self.complete(completed, out),
             AgentEvent::Failed(failure) => {
                 self.close(out);
                 out.push(failure.into());
@@ -160,10 +167,27 @@ impl Reducer {
         out.push(Emission::merging(event));
     }
 
+    /// Text with members of its own does not join other text.
+    fn show_text(&mut self, text: Text, out: &mut Vec<Emission>) {
+        let append = self.answer_id.is_some();
+        let id = match self.answer_id.clone() {
+            Some(id) => id,
+            None => self.next_id(),
+        };
+        let mut artifact = Artifact::text(id.clone(), text.delta());
+        if let Ok(json) = Json::encode(&AgentEvent::Text(text)) {
+            artifact.metadata = event_metadata(json);
+        }
+        self.answer_id = Some(id);
+        let mut event = TaskArtifactUpdateEvent::new("", "", artifact);
+        event.append = append;
+        out.push(event.into());
+    }
+
     fn extend(&mut self, extension: &Extension, out: &mut Vec<Emission>) {
         // A view that does not decode is an event like any other that nobody knows.
         if let Some(Ok(artifact)) = extension.view::<views::Artifact>()
-            && let Some(event) = self.artifact(artifact)
+            && let Some(event) = self.artifact(artifact, extension)
         {
             self.work(out);
             self.flush(out);
@@ -176,7 +200,11 @@ impl Reducer {
                 Some(url) => format!("{} {url}", wish.details),
                 None => wish.details,
             };
-            out.push(status(TaskState::AuthRequired, Some(text)).into());
+            let mut event = status(TaskState::AuthRequired, Some(text));
+            if self.shows_events {
+                event.metadata = event_metadata(extension.json().clone());
+            }
+            out.push(event.into());
             // The next event says that the agent works again (ruling 20).
             self.is_working = false;
             return;
@@ -185,6 +213,7 @@ impl Reducer {
             self.work(out);
             self.flush(out);
             self.question = Some(Message::agent_text(wish.question));
+            self.show(|| Some(extension.json().clone()), out);
             return;
         }
         self.work(out);
@@ -199,13 +228,19 @@ impl Reducer {
         self.show(|| Some(extension.json().clone()), out);
     }
 
-    fn complete(&mut self, data: Option<Json>, out: &mut Vec<Emission>) {
+    fn complete(&mut self, completed: Completed, out: &mut Vec<Emission>) {
         self.close(out);
-        self.push_data(data, out);
-        let end = match self.question.take() {
+        let shown = AgentEvent::Completed(completed.clone());
+        self.push_data(completed.into_data(), out);
+        let mut end = match self.question.take() {
             Some(question) => status(TaskState::InputRequired, None).with_message(question),
             None => status(TaskState::Completed, None),
         };
+        if self.shows_events
+            && let Ok(json) = Json::encode(&shown)
+        {
+            end.metadata = event_metadata(json);
+        }
         out.push(end.into());
     }
 
@@ -247,7 +282,12 @@ impl Reducer {
 
     /// An artifact that the agent makes beside its answer. `None` if its bytes are no
     /// base64.
-    fn artifact(&mut self, view: views::Artifact) -> Option<TaskArtifactUpdateEvent> {
+    fn artifact(
+        &mut self,
+        view: views::Artifact,
+        extension: &Extension,
+    ) -> Option<TaskArtifactUpdateEvent> {
+        let is_exact = !matches!(view.content, ArtifactContent::Data(_));
         let mut part = match view.content {
             ArtifactContent::Text(text) => Part::text(text),
             ArtifactContent::Raw(base64) => Part::raw(Part::decode_base64(&base64)?),
@@ -266,6 +306,14 @@ impl Reducer {
         let mut event = TaskArtifactUpdateEvent::new("", "", artifact);
         event.append = view.append.unwrap_or(false);
         event.last_chunk = view.last.unwrap_or(false);
+        if self.shows_events {
+            let says_all = is_exact && artifact_event(&event).as_ref() == Some(extension);
+            event.artifact.metadata = event_metadata(if says_all {
+                Json::from_text("{}").expect("an object")
+            } else {
+                extension.json().clone()
+            });
+        }
         Some(event)
     }
 

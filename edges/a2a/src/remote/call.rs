@@ -1,0 +1,116 @@
+use std::{future::poll_fn, pin::Pin, sync::Arc, task::ready};
+
+use futures_core::Stream;
+use futures_util::{StreamExt, future::BoxFuture};
+
+use super::cleanup::Cleanup;
+use crate::{
+    client::{CallError, Client, EventStream, Transport},
+    model::{CancelTaskRequest, SendMessageRequest, StreamResponse},
+};
+
+/// One request and its stream. Dropped before its end, it has the task cancelled.
+pub(super) struct Call<T: Transport> {
+    client: Client<T>,
+    state: State,
+    /// Who cancels; nobody if the task is to be left.
+    cleanup: Option<Arc<Cleanup>>,
+}
+
+enum State {
+    /// Nothing was sent.
+    Unsent(Opening),
+    /// The server has not answered.
+    Opening(Opening),
+    Open(EventStream),
+    Over,
+}
+
+type Opening = BoxFuture<'static, Result<EventStream, CallError>>;
+
+impl<T: Transport> Call<T> {
+    pub(super) fn new(
+        client: Client<T>,
+        request: SendMessageRequest,
+        cleanup: Option<Arc<Cleanup>>,
+    ) -> Self {
+        let opening = {
+            let client = client.clone();
+            Box::pin(async move { client.send_streaming_message(&request).await })
+        };
+        Self {
+            client,
+            state: State::Unsent(opening),
+            cleanup,
+        }
+    }
+
+    /// The next frame. After an error or the end there is none.
+    pub(super) async fn next(&mut self) -> Option<Result<StreamResponse, CallError>> {
+        poll_fn(|cx| {
+            loop {
+                match &mut self.state {
+                    State::Unsent(_) => {
+                        if let State::Unsent(opening) = std::mem::replace(&mut self.state, State::Over) {
+                            self.state = State::Opening(opening);
+                        }
+                    }
+                    State::Opening(opening) => match ready!(opening.as_mut().poll(cx)) {
+                        Ok(stream) => self.state = State::Open(stream),
+                        Err(error) => {
+                            self.state = State::Over;
+                            return Some(Err(error)).into();
+                        }
+                    },
+                    State::Open(stream) => {
+                        let next = ready!(Pin::new(stream).poll_next(cx));
+                        return next.map(|event| event.map(|event| event.response)).into();
+                    }
+                    State::Over => return None.into(),
+                }
+            }
+        })
+        .await
+    }
+
+    /// Nothing is left to be cancelled.
+    pub(super) fn finish(&mut self) {
+        self.state = State::Over;
+    }
+}
+
+impl<T: Transport> Drop for Call<T> {
+    fn drop(&mut self) {
+        let state = std::mem::replace(&mut self.state, State::Over);
+        let Some(cleanup) = &self.cleanup else {
+            return;
+        };
+        let client = self.client.clone();
+        match state {
+            State::Unsent(_) | State::Over => {}
+            State::Opening(opening) => cleanup.take(Box::pin(async move {
+                if let Ok(stream) = opening.await {
+                    cancel_stream(client, stream).await;
+                }
+            })),
+            State::Open(stream) => cleanup.take(Box::pin(cancel_stream(client, stream))),
+        }
+    }
+}
+
+/// Cancels what a stream is about; reads on until it says so.
+async fn cancel_stream<T: Transport>(client: Client<T>, mut stream: EventStream) {
+    while stream.task_id().is_none() {
+        let Some(Ok(_)) = stream.next().await else {
+            return;
+        };
+    }
+    let Some(id) = stream.task_id().map(str::to_owned) else {
+        return;
+    };
+    drop(stream);
+    if let Err(error) = client.cancel_task(&CancelTaskRequest::new(&id)).await {
+        // It may be over by now.
+        tracing::debug!(%error, task = id, "a remote task was not cancelled");
+    }
+}
