@@ -142,10 +142,7 @@ pub struct RemoteStream(BoxEventStream);
 impl Stream for RemoteStream {
     type Item = AgentEvent;
 
-    fn poll_next(
-        mut self: Pin<&mut Self>,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<Option<AgentEvent>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<AgentEvent>> {
         Pin::new(&mut self.0).poll_next(cx)
     }
 }
@@ -199,7 +196,11 @@ impl<T: Transport> RemoteAgent<T> {
             // The task did not wait for us: the next one of the same context.
             before.task_id = None;
             before.artifacts = 0;
-            call = Call::new(client, outgoing::request(scope, prompt, &before)?, self.cleanup());
+            call = Call::new(
+                client,
+                outgoing::request(scope, prompt, &before)?,
+                self.cleanup(),
+            );
             first = call.next().await;
         }
         let mut incoming = Incoming::new(before.clone());

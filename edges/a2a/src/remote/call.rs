@@ -51,7 +51,9 @@ impl<T: Transport> Call<T> {
             loop {
                 match &mut self.state {
                     State::Unsent(_) => {
-                        if let State::Unsent(opening) = std::mem::replace(&mut self.state, State::Over) {
+                        if let State::Unsent(opening) =
+                            std::mem::replace(&mut self.state, State::Over)
+                        {
                             self.state = State::Opening(opening);
                         }
                     }

@@ -49,11 +49,17 @@ impl Cleanup {
     /// Makes sure that jobs will be done. In the runtime that the turns run on.
     pub(super) fn begin(&self) {
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
-        if worker.as_ref().is_some_and(|worker| !worker.task.is_finished()) {
+        if worker
+            .as_ref()
+            .is_some_and(|worker| !worker.task.is_finished())
+        {
             return;
         }
         let (jobs, queue) = mpsc::channel(WAITING);
-        #[expect(clippy::disallowed_methods, reason = "aborted when this value is dropped")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "aborted when this value is dropped"
+        )]
         let task = tokio::spawn(work(queue, self.limit));
         *worker = Some(Worker { jobs, task });
     }
@@ -66,7 +72,9 @@ impl Cleanup {
             open: self.open.clone(),
         };
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = worker.as_ref().is_some_and(|worker| worker.jobs.try_send(job).is_ok());
+        let taken = worker
+            .as_ref()
+            .is_some_and(|worker| worker.jobs.try_send(job).is_ok());
         if !taken {
             tracing::warn!("a remote task is left: too many wait to be cancelled");
         }
@@ -82,7 +90,10 @@ impl Cleanup {
 
 impl Drop for Cleanup {
     fn drop(&mut self) {
-        let worker = self.worker.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let worker = self
+            .worker
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(worker) = worker {
             worker.task.abort();
         }
@@ -92,9 +103,10 @@ impl Drop for Cleanup {
 async fn work(mut queue: mpsc::Receiver<Job>, limit: Duration) {
     let mut running = FuturesUnordered::new();
     loop {
+        let is_free = running.len() < AT_ONCE;
         tokio::select! {
-            Some(()) = running.next(), if !running.is_empty() => {}
-            job = take(&mut queue, running.len() < AT_ONCE) => match job {
+            Some(()) = running.next() => {}
+            job = take(&mut queue, is_free) => match job {
                 Some(job) => running.push(finish(job, limit)),
                 None => break,
             },
@@ -103,7 +115,11 @@ async fn work(mut queue: mpsc::Receiver<Job>, limit: Duration) {
 }
 
 async fn take(queue: &mut mpsc::Receiver<Job>, is_free: bool) -> Option<Job> {
-    if is_free { queue.recv().await } else { pending().await }
+    if is_free {
+        queue.recv().await
+    } else {
+        pending().await
+    }
 }
 
 async fn finish(mut job: Job, limit: Duration) {

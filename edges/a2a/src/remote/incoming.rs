@@ -209,7 +209,11 @@ impl Incoming {
         if let Some(AgentEvent::Completed(completed)) = self.event_in(metadata) {
             return Ended::Completed(completed);
         }
-        Ended::Completed(self.result.take().map_or_else(Completed::new, Completed::with_data))
+        Ended::Completed(
+            self.result
+                .take()
+                .map_or_else(Completed::new, Completed::with_data),
+        )
     }
 
     fn update(

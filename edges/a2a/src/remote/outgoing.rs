@@ -41,7 +41,7 @@ pub(super) fn request(
     prompt: &Prompt,
     context: &Context,
 ) -> Result<SendMessageRequest, Failure> {
-    let mut message = Message::user(Uuid::new_v4().to_string(), parts(scope, prompt)?);
+    let mut message = Message::user(Uuid::now_v7().to_string(), parts(scope, prompt)?);
     message.context_id = context.context_id.clone().unwrap_or_default();
     message.task_id = context.task_id.clone().unwrap_or_default();
     if !prompt.extra().is_empty() {

@@ -34,8 +34,6 @@ impl Progress {
 }
 
 fn fold(digest: u64, text: &str) -> u64 {
-    let step = |digest: u64, byte: &u8| {
-        (digest ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    };
+    let step = |digest: u64, byte: &u8| (digest ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     text.as_bytes().iter().fold(digest, step)
 }

@@ -33,7 +33,9 @@ pub(in crate::server) fn failure_metadata(failure: &Failure) -> Metadata {
     let extra = is_shown.then(|| {
         let members = failure.extra().iter();
         members
-            .filter_map(|(name, text)| Some((name.into_owned(), Json::from_text(text).ok()?.into())))
+            .filter_map(|(name, text)| {
+                Some((name.into_owned(), Json::from_text(text).ok()?.into()))
+            })
             .collect()
     });
     let shown = Shown {

@@ -5,12 +5,10 @@ mod events_extension;
 mod prompt;
 mod reducer;
 
-pub use crate::agent_events::EVENTS_EXTENSION;
+pub(super) use self::events_extension::{failure_metadata, task_metadata};
+pub(crate) use self::prompt::prompt_of;
 pub use self::{
     adapter::{AgentEmissions, AgentExecutor},
     reducer::{Coalescing, Reducer},
 };
-pub(super) use self::{
-    events_extension::{failure_metadata, task_metadata},
-};
-pub(crate) use self::prompt::prompt_of;
+pub use crate::agent_events::EVENTS_EXTENSION;
