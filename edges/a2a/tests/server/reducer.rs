@@ -267,7 +267,7 @@ fn events_are_shown_to_those_who_asked() {
             r#"working{"type":"tool_started","id":"t","name":"search","args":{}}"#,
             r#"working{"type":"tool_ended","id":"t","isError":false,"content":1}"#,
             r#"working{"type":"x","big":1e400}"#,
-            "completed",
+            r#"completed{"type":"completed"}"#,
         ]
     );
 }
