@@ -71,6 +71,37 @@ async fn a_refusal_keeps_its_code_on_every_way() {
 }
 
 #[tokio::test]
+async fn a_code_that_nobody_knows_keeps_its_number() {
+    // A2A-RPC-34
+    for code in [-32042, -31401, 7] {
+        for reply in [
+            Fake::json(refusal(code, "OUT_OF_TEA")),
+            Fake::events(frames(&[&refusal(code, "OUT_OF_TEA")])),
+        ] {
+            let error = reply.client().send_message(&message()).await;
+            let items = match error {
+                Err(CallError::Refused(refusal)) => vec![refusal.code()],
+                _ => reply
+                    .items()
+                    .await
+                    .iter()
+                    .filter_map(|item| item.as_ref().err()?.as_refusal())
+                    .map(portcullis_a2a::model::Error::code)
+                    .collect(),
+            };
+            assert_eq!(items, [code]);
+        }
+    }
+    // What the reason tells goes before a foreign number.
+    let error = Fake::json(refusal(-31404, "TASK_NOT_FOUND"))
+        .client()
+        .send_message(&message())
+        .await
+        .unwrap_err();
+    assert_eq!(error.as_refusal().unwrap().code(), -32001);
+}
+
+#[tokio::test]
 async fn a_reply_has_a_result_or_an_error() {
     // O-J04
     let both = r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":-32603,"message":"x"}}"#;

@@ -78,7 +78,12 @@ impl Error {
     /// of it does not fit is left out.
     #[must_use]
     pub fn from_wire(code: i32, message: impl Into<String>, data: Option<&str>) -> Self {
-        Self::told(ErrorKind::from_code(code), message.into(), data)
+        let kind = ErrorKind::from_code(code);
+        let mut error = Self::told(kind, message.into(), data);
+        if kind.is_none() && error.reason().is_none() {
+            error.0.foreign_code = Some(code);
+        }
+        error
     }
 
     /// The error that a server of HTTP+JSON sent: told by the reason of an `ErrorInfo` of

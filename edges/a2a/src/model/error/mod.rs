@@ -27,6 +27,8 @@ pub struct Error(Box<Inner>);
 #[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
+    /// What a peer said, when no kind has it.
+    foreign_code: Option<i32>,
     message: Cow<'static, str>,
     metadata: Vec<(Cow<'static, str>, String)>,
     violations: Vec<Violation>,
@@ -46,6 +48,7 @@ impl Error {
     pub fn with_message(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Inner {
             kind,
+            foreign_code: None,
             message: message.into(),
             metadata: Vec::new(),
             violations: Vec::new(),
@@ -118,10 +121,11 @@ impl Error {
         self.0.kind
     }
 
-    /// The code of JSON-RPC.
+    /// The code of JSON-RPC: the number that the peer said, where it is none of the known ones
+    /// (A2A-RPC-34).
     #[must_use]
     pub fn code(&self) -> i32 {
-        self.0.kind.code()
+        self.0.foreign_code.unwrap_or(self.0.kind.code())
     }
 
     /// The reason of the `ErrorInfo`; only the nine refusals have one.
