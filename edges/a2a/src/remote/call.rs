@@ -22,7 +22,7 @@ enum State {
     Unsent(Opening),
     /// The server has not answered.
     Opening(Opening),
-    Open(EventStream),
+    Open(Box<EventStream>),
     Over,
 }
 
@@ -58,14 +58,14 @@ impl<T: Transport> Call<T> {
                         }
                     }
                     State::Opening(opening) => match ready!(opening.as_mut().poll(cx)) {
-                        Ok(stream) => self.state = State::Open(stream),
+                        Ok(stream) => self.state = State::Open(Box::new(stream)),
                         Err(error) => {
                             self.state = State::Over;
                             return Some(Err(error)).into();
                         }
                     },
                     State::Open(stream) => {
-                        let next = ready!(Pin::new(stream).poll_next(cx));
+                        let next = ready!(Pin::new(&mut **stream).poll_next(cx));
                         return next.map(|event| event.map(|event| event.response)).into();
                     }
                     State::Over => return None.into(),
@@ -95,7 +95,7 @@ impl<T: Transport> Drop for Call<T> {
                     cancel_stream(client, stream).await;
                 }
             })),
-            State::Open(stream) => cleanup.take(Box::pin(cancel_stream(client, stream))),
+            State::Open(stream) => cleanup.take(Box::pin(cancel_stream(client, *stream))),
         }
     }
 }

@@ -75,17 +75,17 @@ impl Incoming {
                 self.note_context(&message.context_id);
                 let artifact = Artifact::new("answer", message.parts);
                 let update = TaskArtifactUpdateEvent::new("", "", artifact);
-                self.update(update, out)
+                self.update(&update, out)
                     .or_else(|| Some(self.complete(&Metadata::new())))
             }
             StreamResponse::Task(task) => self.task(task, out),
             StreamResponse::StatusUpdate(event) => {
                 self.note_context(&event.context_id);
-                self.status(&event.task_id, event.status, &event.metadata, out)
+                self.status(&event.task_id, &event.status, &event.metadata, out)
             }
             StreamResponse::ArtifactUpdate(event) => {
                 self.note_context(&event.context_id);
-                self.update(event, out)
+                self.update(&event, out)
             }
         }
     }
@@ -121,7 +121,7 @@ impl Incoming {
                 continue;
             }
             let update = TaskArtifactUpdateEvent::new("", "", artifact);
-            if let Some(ended) = self.update(update, out) {
+            if let Some(ended) = self.update(&update, out) {
                 return Some(ended);
             }
         }
@@ -130,13 +130,13 @@ impl Incoming {
             self.wait(&task.id);
             return None;
         }
-        self.status(&task.id, task.status, &task.metadata, out)
+        self.status(&task.id, &task.status, &task.metadata, out)
     }
 
     fn status(
         &mut self,
         task_id: &str,
-        status: TaskStatus,
+        status: &TaskStatus,
         metadata: &Metadata,
         out: &mut Vec<AgentEvent>,
     ) -> Option<Ended> {
@@ -218,7 +218,7 @@ impl Incoming {
 
     fn update(
         &mut self,
-        event: TaskArtifactUpdateEvent,
+        event: &TaskArtifactUpdateEvent,
         out: &mut Vec<AgentEvent>,
     ) -> Option<Ended> {
         let artifact = &event.artifact;
@@ -231,7 +231,7 @@ impl Incoming {
         if let Some(json) = member(&artifact.metadata, EVENT) {
             let told = match AgentEvent::from_json(json.as_str()) {
                 Ok(event) => Some(event),
-                Err(_) => artifact_event(&event).map(AgentEvent::from),
+                Err(_) => artifact_event(event).map(AgentEvent::from),
             };
             out.extend(told.filter(|told| !told.is_terminal()));
             self.artifacts.insert(id, progress);

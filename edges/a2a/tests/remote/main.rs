@@ -1,13 +1,16 @@
 //! An agent behind a server behind an agent, over each binding.
 
+use std::{future::pending, time::Duration};
+
 use futures_util::StreamExt;
+use portcullis::views::InputRequired;
 use portcullis::{
     AgentEvent, AgentExt, BoxAgent, BoxEventStream, Emitter, Failure, Prompt, Scope, agent_fn,
 };
 use portcullis_a2a::{
     binding::{Layout, OnePort},
     client::{Binding, Client},
-    model::AgentCard,
+    model::{AgentCard, ListTasksRequest, TaskState},
     remote::RemoteAgent,
     server::{Coalescing, Server},
 };
@@ -27,6 +30,10 @@ const EVENTS: &[&str] = &[
 ];
 
 fn gate(binding: Binding, agent: BoxAgent) -> BoxAgent {
+    BoxAgent::new(RemoteAgent::new(client(binding, agent)))
+}
+
+fn client(binding: Binding, agent: BoxAgent) -> Client<OnePort> {
     let card = AgentCard::of_interfaces("n", "d", Layout::new().interfaces("http://in.process"));
     let server = Server::agent_builder(agent, card)
         .coalescing(Coalescing::NONE)
@@ -37,11 +44,7 @@ fn gate(binding: Binding, agent: BoxAgent) -> BoxAgent {
         "/"
     };
     let url = format!("http://in.process{path}").parse().unwrap();
-    BoxAgent::new(RemoteAgent::new(Client::over(
-        binding,
-        OnePort::new(server),
-        url,
-    )))
+    Client::over(binding, OnePort::new(server), url)
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,5 +68,85 @@ async fn three_gates_keep_every_event() {
             .map(|event| AgentEvent::from_json(event).unwrap().to_json())
             .collect();
         assert_eq!(said, sent, "{binding}");
+    }
+}
+
+/// A turn that nobody reads any more ends at the other end of the chain, and soon.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_turn_ends_behind_three_gates() {
+    for binding in Binding::ALL {
+        let alive = tokio::sync::watch::Sender::new(0);
+        let mut ended = alive.subscribe();
+        let mut agent = BoxAgent::new(agent_fn(move |_: Scope, _: Prompt, out: Emitter| {
+            let alive = alive.clone();
+            async move {
+                let _counted = Counted::new(alive);
+                out.emit(AgentEvent::text("a")).await;
+                pending::<Result<(), Failure>>().await
+            }
+        }));
+        for _ in 0..3 {
+            agent = gate(*binding, agent);
+        }
+        let mut turn =
+            BoxEventStream::new(agent.clone().invoke(Scope::new("s"), Prompt::text("p")));
+        let first = turn.next().await.expect("an event");
+        assert_eq!(first.type_name(), "text", "{binding}");
+        assert_eq!(*ended.borrow_and_update(), 1, "{binding}");
+        drop(turn);
+        let gone = ended.wait_for(|alive| *alive == 0);
+        let in_time = tokio::time::timeout(Duration::from_secs(5), gone).await;
+        assert!(in_time.is_ok(), "{binding}: it runs on");
+    }
+}
+
+struct Counted(tokio::sync::watch::Sender<usize>);
+
+impl Counted {
+    fn new(alive: tokio::sync::watch::Sender<usize>) -> Self {
+        alive.send_modify(|alive| *alive += 1);
+        Self(alive)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.send_modify(|alive| *alive -= 1);
+    }
+}
+
+/// The answer to a question goes to the task that asked.
+#[tokio::test(start_paused = true)]
+async fn a_question_is_answered_in_the_next_turn() {
+    for binding in Binding::ALL {
+        let asks = agent_fn(async |_: Scope, prompt: Prompt, out: Emitter| {
+            if prompt.as_text() == "paint" {
+                out.emit(InputRequired::new("which colour?")).await;
+            } else {
+                out.emit(AgentEvent::text(format!("painted {}", prompt.as_text())))
+                    .await;
+            }
+            Ok::<_, Failure>(())
+        });
+        let client = client(*binding, BoxAgent::new(asks));
+        let agent = RemoteAgent::new(client.clone());
+        let ask = async |text: &str| -> Vec<String> {
+            let turn = agent.clone().invoke(Scope::new("s"), Prompt::text(text));
+            BoxEventStream::new(turn)
+                .map(|event| event.to_json())
+                .collect()
+                .await
+        };
+        let asked = ask("paint").await;
+        assert!(asked[0].contains("which colour?"), "{binding}: {asked:?}");
+        let answered = ask("red").await;
+        assert!(
+            answered[0].contains("painted red"),
+            "{binding}: {answered:?}"
+        );
+        let tasks = client.list_tasks(&ListTasksRequest::default()).await;
+        let tasks = tasks.expect("answered").tasks;
+        assert_eq!(tasks.len(), 1, "{binding}");
+        assert_eq!(tasks[0].status.state, TaskState::Completed, "{binding}");
     }
 }
