@@ -105,12 +105,19 @@ async fn work(mut queue: mpsc::Receiver<Job>, limit: Duration) {
     loop {
         let is_free = running.len() < AT_ONCE;
         tokio::select! {
-            Some(()) = running.next() => {}
+            () = done(&mut running) => {}
             job = take(&mut queue, is_free) => match job {
                 Some(job) => running.push(finish(job, limit)),
                 None => break,
             },
         }
+    }
+}
+
+/// One of them is done; never, while there is none.
+async fn done(running: &mut FuturesUnordered<impl Future<Output = ()>>) {
+    if running.next().await.is_none() {
+        pending().await
     }
 }
 
