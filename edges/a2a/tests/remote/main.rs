@@ -150,3 +150,29 @@ async fn a_question_is_answered_in_the_next_turn() {
         assert_eq!(tasks[0].status.state, TaskState::Completed, "{binding}");
     }
 }
+
+/// What binds the turn goes with it, and nothing that gives it a name.
+#[tokio::test(start_paused = true)]
+async fn what_binds_the_turn_goes_with_it() {
+    let members = r#"{"session":"mine","source":"here","outputSchema":{"b":1.50,"a":2},"constraints":{"deadlineMs":90000,"region":"eu"},"more":1e400}"#;
+    for binding in Binding::ALL {
+        let tells = agent_fn(async |scope: Scope, _: Prompt, out: Emitter| {
+            let now = tokio::time::Instant::now().into_std();
+            out.emit(AgentEvent::text(scope.to_json_at(now))).await;
+            Ok::<_, Failure>(())
+        });
+        let agent = gate(*binding, gate(*binding, BoxAgent::new(tells)));
+        let now = tokio::time::Instant::now().into_std();
+        let scope = Scope::from_json_at(members, now).unwrap();
+        let answer = portcullis::collect(agent.invoke(scope, Prompt::text("p"))).await;
+        let told = Scope::from_json_at(&answer.unwrap().text, now).unwrap();
+        let left = told.deadline().unwrap() - now;
+        assert_eq!(left, Duration::from_secs(90), "{binding}");
+        let schema = told.output_schema().unwrap().as_str();
+        assert_eq!(schema, r#"{"b":1.50,"a":2}"#, "{binding}");
+        assert_eq!(told.constraints_extra().text("region"), Some(r#""eu""#));
+        assert_eq!(told.extra().text("more"), Some("1e400"), "{binding}");
+        assert_eq!(told.source(), Some("a2a"), "{binding}");
+        assert_ne!(told.session(), "mine", "{binding}");
+    }
+}
