@@ -1,7 +1,7 @@
 //! The extension that lets the events of an agent survive A2A: what both ends know of it.
 
 use portcullis::{
-    Extension, Json,
+    Extension, Extra, ExtraMut, Json, Scope,
     views::{self, ArtifactContent},
 };
 
@@ -54,6 +54,26 @@ pub(crate) fn member(metadata: &Metadata, name: &str) -> Option<Json> {
         return Some(value.clone());
     }
     Json::from_text(value.decode::<String>().ok()?).ok()
+}
+
+/// Puts into a scope what binds a turn in another one: deadline, output schema, constraints, and members
+/// that nobody knows. Nothing that gives it a name or a right.
+pub(crate) fn bind(mut scope: Scope, other: &Scope) -> Scope {
+    scope.set_deadline(other.deadline());
+    if let Some(schema) = other.output_schema() {
+        scope = scope.with_output_schema(schema.clone());
+    }
+    copy(other.constraints_extra(), scope.constraints_extra_mut());
+    copy(other.extra(), scope.extra_mut());
+    scope
+}
+
+fn copy(members: &Extra, mut to: ExtraMut<'_>) {
+    for (name, text) in members.iter() {
+        if let Ok(value) = Json::from_text(text) {
+            let _known = to.insert(&name, &value);
+        }
+    }
 }
 
 /// The `artifact` event that an update says by itself, if it has one part.

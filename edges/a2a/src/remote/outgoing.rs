@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::Context;
 use crate::{
-    agent_events::{EVENTS_EXTENSION, PROMPT, SCOPE},
+    agent_events::{EVENTS_EXTENSION, PROMPT, SCOPE, bind},
     model::{Message, Metadata, Part, SendMessageConfiguration, SendMessageRequest},
 };
 
@@ -52,21 +52,7 @@ pub(super) fn request(
     let wishes = SendMessageConfiguration::new().with_history_length(0);
     let mut request = SendMessageRequest::new(message).with_configuration(wishes);
     // The session is nobody else's business, nor is where the turn comes from.
-    let mut told = Scope::new("");
-    told.set_deadline(scope.deadline());
-    if let Some(schema) = scope.output_schema() {
-        told = told.with_output_schema(schema.clone());
-    }
-    for (name, text) in scope.constraints_extra().iter() {
-        if let Ok(value) = Json::from_text(text) {
-            let _known = told.constraints_extra_mut().insert(&name, &value);
-        }
-    }
-    for (name, text) in scope.extra().iter() {
-        if let Ok(value) = Json::from_text(text) {
-            let _known = told.extra_mut().insert(&name, &value);
-        }
-    }
+    let told = bind(Scope::new(""), scope);
     let told = told.to_json_at(Instant::now().into_std());
     if told != Scope::new("").to_json() {
         let told = Json::from_text(told).map_err(Failure::internal)?;

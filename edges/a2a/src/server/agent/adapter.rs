@@ -75,7 +75,7 @@ fn scope_of(context: RequestContext) -> Scope {
     }
     scope.set_principal(context.principal().cloned());
     if context.is_active(EVENTS_EXTENSION) {
-        narrow(&mut scope, context.metadata(), Instant::now().into_std());
+        scope = narrow(scope, context.metadata(), Instant::now().into_std());
     }
     if let Some(trace) = context.trace() {
         scope.extensions_mut().insert(trace.clone());

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    agent_events::{EVENT, EVENTS_EXTENSION, FAILURE, PROMPT, SCOPE, member},
+    agent_events::{EVENT, EVENTS_EXTENSION, FAILURE, PROMPT, SCOPE, bind, member},
     model::Metadata,
 };
 
@@ -56,31 +56,16 @@ pub(in crate::server) fn task_metadata() -> Metadata {
     Metadata::new().with(EVENTS_EXTENSION, active)
 }
 
-/// Takes over what a caller says of the scope: what binds the agent further, and nothing that
-/// gives it a name or a right.
-pub(super) fn narrow(scope: &mut Scope, metadata: &Metadata, now: Instant) {
+/// The scope, bound by what a caller says of it, where that can be read.
+pub(super) fn narrow(scope: Scope, metadata: &Metadata, now: Instant) -> Scope {
     let Some(told) = member(metadata, SCOPE) else {
-        return;
+        return scope;
     };
-    let told = match Scope::from_json_at(told.as_str(), now) {
-        Ok(told) => told,
+    match Scope::from_json_at(told.as_str(), now) {
+        Ok(told) => bind(scope, &told),
         Err(error) => {
             tracing::debug!(%error, "the scope of a caller cannot be read and is left out");
-            return;
-        }
-    };
-    scope.set_deadline(told.deadline());
-    if let Some(schema) = told.output_schema() {
-        *scope = scope.clone().with_output_schema(schema.clone());
-    }
-    for (name, text) in told.constraints_extra().iter() {
-        if let Ok(value) = Json::from_text(text) {
-            let _known = scope.constraints_extra_mut().insert(&name, &value);
-        }
-    }
-    for (name, text) in told.extra().iter() {
-        if let Ok(value) = Json::from_text(text) {
-            let _known = scope.extra_mut().insert(&name, &value);
+            scope
         }
     }
 }

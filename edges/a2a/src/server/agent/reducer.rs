@@ -154,6 +154,22 @@ impl Reducer {
             return;
         }
         let text = std::mem::take(&mut self.text);
+        let mut event = self.answer(text);
+        event.last_chunk = last;
+        out.push(Emission::merging(event));
+    }
+
+    /// Text with members of its own does not join other text.
+    fn show_text(&mut self, text: Text, out: &mut Vec<Emission>) {
+        let mut event = self.answer(text.delta());
+        if let Ok(json) = Json::encode(&AgentEvent::Text(text)) {
+            event.artifact.metadata = event_metadata(json);
+        }
+        out.push(event.into());
+    }
+
+    /// Text of the answer: its artifact, or more of it.
+    fn answer(&mut self, text: impl Into<String>) -> TaskArtifactUpdateEvent {
         let append = self.answer_id.is_some();
         let id = match self.answer_id.clone() {
             Some(id) => id,
@@ -163,25 +179,7 @@ impl Reducer {
         self.answer_id = Some(id);
         let mut event = TaskArtifactUpdateEvent::new("", "", artifact);
         event.append = append;
-        event.last_chunk = last;
-        out.push(Emission::merging(event));
-    }
-
-    /// Text with members of its own does not join other text.
-    fn show_text(&mut self, text: Text, out: &mut Vec<Emission>) {
-        let append = self.answer_id.is_some();
-        let id = match self.answer_id.clone() {
-            Some(id) => id,
-            None => self.next_id(),
-        };
-        let mut artifact = Artifact::text(id.clone(), text.delta());
-        if let Ok(json) = Json::encode(&AgentEvent::Text(text)) {
-            artifact.metadata = event_metadata(json);
-        }
-        self.answer_id = Some(id);
-        let mut event = TaskArtifactUpdateEvent::new("", "", artifact);
-        event.append = append;
-        out.push(event.into());
+        event
     }
 
     fn extend(&mut self, extension: &Extension, out: &mut Vec<Emission>) {
@@ -230,15 +228,16 @@ impl Reducer {
 
     fn complete(&mut self, completed: Completed, out: &mut Vec<Emission>) {
         self.close(out);
-        let shown = AgentEvent::Completed(completed.clone());
+        // The data is copied only for those who asked.
+        let shown = (self.shows_events)
+            .then(|| Json::encode(&AgentEvent::Completed(completed.clone())).ok())
+            .flatten();
         self.push_data(completed.into_data(), out);
         let mut end = match self.question.take() {
             Some(question) => status(TaskState::InputRequired, None).with_message(question),
             None => status(TaskState::Completed, None),
         };
-        if self.shows_events
-            && let Ok(json) = Json::encode(&shown)
-        {
+        if let Some(json) = shown {
             end.metadata = event_metadata(json);
         }
         out.push(end.into());
