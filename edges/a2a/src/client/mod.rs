@@ -31,8 +31,6 @@
 //! There is no socket, and no check less: version, extensions and owner are looked at as for any
 //! request. Who calls is set by a layer in front, as for a served one.
 
-#[cfg(feature = "remote")]
-mod also;
 mod binding;
 mod call;
 mod card;

@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
 
 use super::{
-    Contexts, EVENTS_EXTENSION, MemoryContexts,
+    Context, Contexts, EVENTS_EXTENSION, MemoryContexts,
     call::Call,
     cleanup::Cleanup,
     failure,
@@ -186,21 +186,18 @@ impl<T: Transport> RemoteAgent<T> {
             .client
             .clone()
             .in_trace(scope.extensions().get::<TraceContext>());
-        let mut call = Call::new(
-            client.clone(),
-            outgoing::request(scope, prompt, &before)?,
-            self.cleanup(),
-        );
+        let ask = |context: &Context| {
+            let request = outgoing::request(scope, prompt, context)?;
+            let cleanup = (self.on_drop == OnDrop::Cancel).then(|| Arc::clone(&self.cleanup));
+            Ok::<_, Failure>(Call::new(client.clone(), request, cleanup))
+        };
+        let mut call = ask(&before)?;
         let mut first = call.next().await;
         if before.task_id.is_some() && matches!(&first, Some(Err(error)) if is_gone(error)) {
             // The task did not wait for us: the next one of the same context.
             before.task_id = None;
             before.artifacts = 0;
-            call = Call::new(
-                client,
-                outgoing::request(scope, prompt, &before)?,
-                self.cleanup(),
-            );
+            call = ask(&before)?;
             first = call.next().await;
         }
         let mut incoming = Incoming::new(before.clone());
@@ -213,8 +210,7 @@ impl<T: Transport> RemoteAgent<T> {
             let ended = match frame {
                 Some(Ok(frame)) => incoming.take(frame, &mut events),
                 Some(Err(error)) => {
-                    let refused = matches!(error, CallError::Refused(_));
-                    if refused {
+                    if matches!(error, CallError::Refused(_)) {
                         call.finish();
                     }
                     return Err(failure::of_call(error));
@@ -241,10 +237,6 @@ impl<T: Transport> RemoteAgent<T> {
             Ended::Completed(completed) => Ok(completed),
             Ended::Failed(failure) => Err(failure),
         }
-    }
-
-    fn cleanup(&self) -> Option<Arc<Cleanup>> {
-        (self.on_drop == OnDrop::Cancel).then(|| Arc::clone(&self.cleanup))
     }
 }
 

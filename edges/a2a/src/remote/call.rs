@@ -18,15 +18,16 @@ pub(super) struct Call<T: Transport> {
 }
 
 enum State {
-    /// Nothing was sent.
-    Unsent(Opening),
-    /// The server has not answered.
-    Opening(Opening),
+    /// The server has not answered. Nothing was sent before the first poll.
+    Opening {
+        reply: Reply,
+        is_sent: bool,
+    },
     Open(Box<EventStream>),
     Over,
 }
 
-type Opening = BoxFuture<'static, Result<EventStream, CallError>>;
+type Reply = BoxFuture<'static, Result<EventStream, CallError>>;
 
 impl<T: Transport> Call<T> {
     pub(super) fn new(
@@ -34,13 +35,13 @@ impl<T: Transport> Call<T> {
         request: SendMessageRequest,
         cleanup: Option<Arc<Cleanup>>,
     ) -> Self {
-        let opening = {
-            let client = client.clone();
-            Box::pin(async move { client.send_streaming_message(&request).await })
-        };
+        let sender = client.clone();
         Self {
             client,
-            state: State::Unsent(opening),
+            state: State::Opening {
+                reply: Box::pin(async move { sender.send_streaming_message(&request).await }),
+                is_sent: false,
+            },
             cleanup,
         }
     }
@@ -50,20 +51,16 @@ impl<T: Transport> Call<T> {
         poll_fn(|cx| {
             loop {
                 match &mut self.state {
-                    State::Unsent(_) => {
-                        if let State::Unsent(opening) =
-                            std::mem::replace(&mut self.state, State::Over)
-                        {
-                            self.state = State::Opening(opening);
+                    State::Opening { reply, is_sent } => {
+                        *is_sent = true;
+                        match ready!(reply.as_mut().poll(cx)) {
+                            Ok(stream) => self.state = State::Open(Box::new(stream)),
+                            Err(error) => {
+                                self.state = State::Over;
+                                return Some(Err(error)).into();
+                            }
                         }
                     }
-                    State::Opening(opening) => match ready!(opening.as_mut().poll(cx)) {
-                        Ok(stream) => self.state = State::Open(Box::new(stream)),
-                        Err(error) => {
-                            self.state = State::Over;
-                            return Some(Err(error)).into();
-                        }
-                    },
                     State::Open(stream) => {
                         let next = ready!(Pin::new(&mut **stream).poll_next(cx));
                         return next.map(|event| event.map(|event| event.response)).into();
@@ -89,9 +86,9 @@ impl<T: Transport> Drop for Call<T> {
         };
         let client = self.client.clone();
         match state {
-            State::Unsent(_) | State::Over => {}
-            State::Opening(opening) => cleanup.take(Box::pin(async move {
-                if let Ok(stream) = opening.await {
+            State::Opening { is_sent: false, .. } | State::Over => {}
+            State::Opening { reply, .. } => cleanup.take(Box::pin(async move {
+                if let Ok(stream) = reply.await {
                     cancel_stream(client, stream).await;
                 }
             })),
