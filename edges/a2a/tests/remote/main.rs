@@ -2,7 +2,7 @@
 
 use std::{future::pending, time::Duration};
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use portcullis::views::InputRequired;
 use portcullis::{
     AgentEvent, AgentExt, BoxAgent, BoxEventStream, Emitter, Failure, Prompt, Scope, agent_fn,
@@ -97,6 +97,35 @@ async fn a_dropped_turn_ends_behind_three_gates() {
         let gone = ended.wait_for(|alive| *alive == 0);
         let in_time = tokio::time::timeout(Duration::from_secs(5), gone).await;
         assert!(in_time.is_ok(), "{binding}: it runs on");
+    }
+}
+
+/// Nobody knows yet which task it is: that is waited for, and then it is cancelled.
+#[tokio::test(start_paused = true)]
+async fn a_turn_dropped_before_the_reply_is_cancelled() {
+    for binding in Binding::ALL {
+        let begun = tokio::sync::watch::Sender::new(0);
+        let alive = tokio::sync::watch::Sender::new(0);
+        let (ran, counted) = (begun.clone(), alive.clone());
+        let agent = BoxAgent::new(agent_fn(move |_: Scope, _: Prompt, _: Emitter| {
+            let mine = Counted::new(counted.clone());
+            ran.send_modify(|ran| *ran += 1);
+            async move {
+                let _counted = mine;
+                pending::<Result<(), Failure>>().await
+            }
+        }));
+        let agent = RemoteAgent::new(client(*binding, agent));
+        let mut turn =
+            BoxEventStream::new(agent.clone().invoke(Scope::new("s"), Prompt::text("p")));
+        assert!(turn.next().now_or_never().is_none(), "{binding}");
+        drop(turn);
+        agent.settle().await;
+        assert_eq!((*begun.borrow(), *alive.borrow()), (1, 0), "{binding}");
+        // One that was never polled asks nobody.
+        drop(agent.clone().invoke(Scope::new("s"), Prompt::text("p")));
+        agent.settle().await;
+        assert_eq!(*begun.borrow(), 1, "{binding}");
     }
 }
 
