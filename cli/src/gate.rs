@@ -13,7 +13,9 @@ use portcullis_sqlite::{Database, SqliteLog};
 use tokio::net::TcpListener;
 use tower::Layer;
 
-use crate::{args::Webhooks, complaint::Complaint, guard::Guard, stop::Stop, webhooks};
+use crate::{
+    args::Webhooks, complaint::Complaint, exit::INTERRUPTED, guard::Guard, stop::Stop, webhooks,
+};
 
 /// How long turns and connections may take to end after the program was asked to stop.
 /// Whoever waits for the process, a terminal or a supervisor, waits so long (O-D04).
@@ -151,7 +153,7 @@ impl Gate {
         let ended = async { tokio::join!(http, turns) };
         tokio::select! {
             _ = ended => ExitCode::SUCCESS,
-            () = stop.asked_again() => ExitCode::from(130),
+            () = stop.asked_again() => ExitCode::from(INTERRUPTED),
         }
     }
 }

@@ -15,6 +15,8 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
+use crate::plain::push_plain;
+
 /// How the log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogForm {
@@ -84,22 +86,11 @@ struct Fields {
 }
 
 impl Fields {
-    /// Nothing that somebody else wrote begins a line of its own, or speaks to the terminal.
-    fn push(text: &mut String, shown: &str) {
-        for c in shown.chars() {
-            if c.is_control() {
-                text.extend(c.escape_default());
-            } else {
-                text.push(c);
-            }
-        }
-    }
-
     fn add(&mut self, field: &Field, shown: &str) {
         self.rest.push(' ');
         self.rest.push_str(field.name());
         self.rest.push('=');
-        Self::push(&mut self.rest, shown);
+        push_plain(&mut self.rest, shown);
     }
 }
 
@@ -107,7 +98,7 @@ impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let shown = format!("{value:?}");
         if field.name() == "message" {
-            Self::push(&mut self.message, &shown);
+            push_plain(&mut self.message, &shown);
         } else {
             self.add(field, &shown);
         }

@@ -501,18 +501,27 @@ fn it_stops_when_it_is_asked_to() {
     assert_eq!(call.code(), Some(3), "the server went away");
 }
 
+/// Serves a script that holds a named pipe open as its third descriptor, as long as it runs.
+#[cfg(unix)]
+fn served_with_pipe(script: &str) -> (TempDir, std::path::PathBuf, Served) {
+    let dir = TempDir::new().expect("a directory");
+    let pipe = dir.path().join("pipe");
+    assert!(run(Command::new("mkfifo").arg(&pipe)).status.success());
+    let place = dir.path().to_str().expect("text");
+    let script = format!("exec 3>pipe; {script}");
+    let served = Served::start(&[
+        "--engine", "exec", "--dir", place, "--", "sh", "-c", &script,
+    ]);
+    (dir, pipe, served)
+}
+
 /// `call … | head -1`: a turn that nobody reads is cancelled, not run to its end.
 #[cfg(unix)]
 #[test]
 fn a_reader_that_goes_away_cancels_the_turn() {
     use std::io::Read;
 
-    let dir = TempDir::new().expect("a directory");
-    let pipe = dir.path().join("pipe");
-    assert!(run(Command::new("mkfifo").arg(&pipe)).status.success());
-    let place = dir.path().to_str().expect("text");
-    let script = "exec 3>pipe; while :; do echo line; sleep 0.05; done";
-    let served = Served::start(&["--engine", "exec", "--dir", place, "--", "sh", "-c", script]);
+    let (_dir, pipe, served) = served_with_pipe("while :; do echo line; sleep 0.05; done");
     let mut call = portcullis()
         .args(["call", &served.url, "talk"])
         .stdout(Stdio::piped())
@@ -538,12 +547,7 @@ fn a_reader_that_goes_away_cancels_the_turn() {
 fn asked_twice_it_ends_at_once_and_leaves_no_program_behind() {
     use std::io::Read;
 
-    let dir = TempDir::new().expect("a directory");
-    let pipe = dir.path().join("pipe");
-    assert!(run(Command::new("mkfifo").arg(&pipe)).status.success());
-    let place = dir.path().to_str().expect("text");
-    let script = "exec 3>pipe; sleep 60; echo survived >&3";
-    let mut served = Served::start(&["--engine", "exec", "--dir", place, "--", "sh", "-c", script]);
+    let (_dir, pipe, mut served) = served_with_pipe("sleep 60; echo survived >&3");
     let mut call = portcullis()
         .args(["call", &served.url, "sleep"])
         .stdout(Stdio::null())

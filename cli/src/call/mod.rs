@@ -17,7 +17,12 @@ use portcullis_a2a::{
 
 pub(crate) use self::connect::{complain, connect};
 use self::printer::Printer;
-use crate::{args::CallArgs, complaint::Complaint, stop::Stop};
+use crate::{
+    args::CallArgs,
+    complaint::Complaint,
+    exit::{INTERRUPTED, READER_GONE},
+    stop::Stop,
+};
 
 /// Sends the message and prints what comes. Ctrl-C cancels the task, and so does a reader of the
 /// answer that goes away, `head` for instance.
@@ -79,10 +84,6 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitCode, Complaint> {
         }
     }
 }
-
-/// The exit codes of shells for `SIGINT` and `SIGPIPE`.
-const INTERRUPTED: u8 = 130;
-const READER_GONE: u8 = 141;
 
 /// Not an argument: those are there for everybody to see.
 pub(crate) fn key_of_environment() -> Result<Option<HeaderValue>, Complaint> {

@@ -22,6 +22,7 @@ use crate::{
     args::DemoArgs,
     call::connect,
     complaint::Complaint,
+    exit::INTERRUPTED,
     gate::{Gate, Store},
     program::itself,
     serve::{about_desk, open_desk},
@@ -79,11 +80,11 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
     };
     let wrong = tokio::select! {
         wrong = drive => wrong,
-        _ = &mut serving => return Ok(ExitCode::from(130)),
+        _ = &mut serving => return Ok(ExitCode::from(INTERRUPTED)),
     };
     if stop.was_asked() {
         // What broke then broke for that.
-        return Ok(ExitCode::from(130));
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     let wrong = wrong?;
     if wrong.is_empty() {

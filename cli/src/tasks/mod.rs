@@ -9,13 +9,14 @@ use std::{
 
 use portcullis_a2a::{
     client::{CallError, Client, Transport},
-    model::{CancelTaskRequest, GetTaskRequest, ListTasksRequest, TaskState},
+    model::{CancelTaskRequest, GetTaskRequest, ListTasksRequest, Task, TaskState},
 };
 
 use crate::{
-    args::{ListArgs, TaskArgs, TasksArgs, TasksCommand},
+    args::{ListArgs, TasksArgs, TasksCommand},
     call::{complain, connect, key_of_environment},
     complaint::Complaint,
+    exit::{INTERRUPTED, READER_GONE},
     stop::Stop,
 };
 
@@ -24,7 +25,7 @@ pub(crate) async fn run(args: TasksArgs) -> Result<ExitCode, Complaint> {
     let stop = Stop::on_signals();
     tokio::select! {
         done = carry_out(&args.command) => done,
-        () = stop.asked() => Ok(ExitCode::from(130)),
+        () = stop.asked() => Ok(ExitCode::from(INTERRUPTED)),
     }
 }
 
@@ -36,19 +37,29 @@ async fn carry_out(command: &TasksCommand) -> Result<ExitCode, Complaint> {
     let client = connect(&to.url, to.ca.as_deref(), key_of_environment()?)
         .await?
         .client;
-    let shown = match command {
+    let printed = match command {
         TasksCommand::List(args) => list(&client, args).await,
-        TasksCommand::Get(args) => get(&client, args).await,
-        TasksCommand::Cancel(args) => cancel(&client, args).await,
+        TasksCommand::Get(args) => client
+            .get_task(&GetTaskRequest::new(&*args.id))
+            .await
+            .map(|task| print(&task, to.json, show::whole)),
+        TasksCommand::Cancel(args) => client
+            .cancel_task(&CancelTaskRequest::new(&*args.id))
+            .await
+            .map(|task| print(&task, to.json, show::line)),
     };
-    // Nobody reads any more: that is no news.
-    shown
-        .map_err(|error| complain(&to.url, error))?
-        .map_or(Ok(ExitCode::from(141)), |()| Ok(ExitCode::SUCCESS))
+    Ok(match printed.map_err(|error| complain(&to.url, error))? {
+        Ok(()) => ExitCode::SUCCESS,
+        // Nobody reads any more: that is no news.
+        Err(_) => ExitCode::from(READER_GONE),
+    })
 }
 
 /// Pages are read until there is no more, or enough.
-async fn list<T: Transport>(client: &Client<T>, args: &ListArgs) -> Result<Option<()>, CallError> {
+async fn list<T: Transport>(
+    client: &Client<T>,
+    args: &ListArgs,
+) -> Result<io::Result<()>, CallError> {
     let mut request = ListTasksRequest::new();
     request.context_id = args.context.clone().unwrap_or_default();
     request.status = args.state.unwrap_or(TaskState::Unknown);
@@ -57,13 +68,8 @@ async fn list<T: Transport>(client: &Client<T>, args: &ListArgs) -> Result<Optio
         request.page_size = Some(i32::try_from(left.min(PAGE)).expect("a page is small"));
         let page = client.list_tasks(&request).await?;
         for task in page.tasks.iter().take(left) {
-            let line = if args.to.json {
-                show::json(task)
-            } else {
-                show::line(task)
-            };
-            if print(&line).is_err() {
-                return Ok(None);
+            if let Err(error) = print(task, args.to.json, show::line) {
+                return Ok(Err(error));
             }
         }
         left = left.saturating_sub(page.tasks.len());
@@ -76,35 +82,12 @@ async fn list<T: Transport>(client: &Client<T>, args: &ListArgs) -> Result<Optio
         }
         request.page_token = page.next_page_token;
     }
-    Ok(Some(()))
+    Ok(Ok(()))
 }
 
-async fn get<T: Transport>(client: &Client<T>, args: &TaskArgs) -> Result<Option<()>, CallError> {
-    let task = client.get_task(&GetTaskRequest::new(&*args.id)).await?;
-    let text = if args.to.json {
-        show::json(&task)
-    } else {
-        show::whole(&task)
-    };
-    Ok(print(&text).ok())
-}
-
-async fn cancel<T: Transport>(
-    client: &Client<T>,
-    args: &TaskArgs,
-) -> Result<Option<()>, CallError> {
-    let task = client
-        .cancel_task(&CancelTaskRequest::new(&*args.id))
-        .await?;
-    let text = if args.to.json {
-        show::json(&task)
-    } else {
-        show::line(&task)
-    };
-    Ok(print(&text).ok())
-}
-
-fn print(text: &str) -> io::Result<()> {
+/// As JSON, or in a form for people.
+fn print(task: &Task, json: bool, form: fn(&Task) -> String) -> io::Result<()> {
+    let text = if json { show::json(task) } else { form(task) };
     let mut out = io::stdout();
     writeln!(out, "{text}")?;
     out.flush()

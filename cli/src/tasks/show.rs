@@ -2,9 +2,12 @@ use std::fmt::Write;
 
 use portcullis_a2a::model::{Message, Part, Role, Task};
 
+use crate::plain::push_plain;
+
 /// The task on one line: id, state, since when, conversation.
 pub(super) fn line(task: &Task) -> String {
     let since = task.status.timestamp.map(|since| since.to_string());
+    let mut shown = String::new();
     let line = format!(
         "{}  {:<14}  {}  {}",
         task.id,
@@ -12,7 +15,8 @@ pub(super) fn line(task: &Task) -> String {
         since.as_deref().unwrap_or("-"),
         task.context_id
     );
-    plain(&line)
+    push_plain(&mut shown, &line);
+    shown
 }
 
 /// The task, what was said, and what came out.
@@ -43,7 +47,8 @@ pub(super) fn json(task: &Task) -> String {
 
 fn say(text: &mut String, who: &str, said: &str) {
     for line in said.lines() {
-        let _ = write!(text, "\n{who:<8}{}", plain(line));
+        let _ = write!(text, "\n{who:<8}");
+        push_plain(text, line);
     }
 }
 
@@ -52,15 +57,4 @@ fn word(task: &Task) -> String {
     name.trim_start_matches("TASK_STATE_")
         .to_ascii_lowercase()
         .replace('_', "-")
-}
-
-/// What a server says does not speak to the terminal.
-fn plain(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            let escaped = c.is_control().then(|| c.escape_default());
-            let kept = escaped.is_none().then_some(c);
-            escaped.into_iter().flatten().chain(kept)
-        })
-        .collect()
 }

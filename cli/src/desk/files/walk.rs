@@ -8,6 +8,7 @@ use std::{
 use cap_std::fs::Dir;
 
 use super::{FileError, Limits, TextFile, open::open};
+use crate::plain::push_plain;
 
 /// Walks the files below a directory in the order of their names, depth first. Links
 /// are not followed, so a walk sees each file once and always ends.
@@ -177,12 +178,6 @@ pub(crate) fn shown(path: &Path) -> String {
         return ".".to_owned();
     }
     let mut shown = String::new();
-    for c in path.to_string_lossy().chars() {
-        if c.is_control() {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
+    push_plain(&mut shown, &path.to_string_lossy());
     shown
 }
