@@ -289,6 +289,80 @@ async fn the_holder_of_another_key_finds_nothing() {
     }
 }
 
+// A2A-OP-107, A2A-OP-108, A2A-CARD-9: a tag is of one caller's card, and no shared cache keeps it.
+#[tokio::test]
+async fn the_extended_card_is_cached_for_nobody_else() {
+    let people = people(["ann", "ben"]);
+    let gate = gate(asks_back(), &people);
+    let get = async |person: &Person, tag: Option<&str>| {
+        let mut request = Wire::Rest.request(Operation::GetExtendedAgentCard, &json!({}));
+        if let Some(tag) = tag {
+            let tag = tag.parse().expect("a value");
+            request.headers_mut().insert("if-none-match", tag);
+        }
+        send(&gate, as_person(request, person)).await
+    };
+    let [ann, ben] = &people;
+    let mut tags = Vec::new();
+    for person in [ann, ben] {
+        let reply = get(person, None).await;
+        assert_eq!(reply.status, StatusCode::OK);
+        assert_eq!(reply.headers["cache-control"], "private, no-cache");
+        assert_eq!(reply.headers["vary"], "accept, authorization");
+        assert_eq!(reply.json()["skills"][1]["name"], *person.name);
+        tags.push(reply.headers["etag"].to_str().expect("a text").to_owned());
+    }
+    assert_ne!(tags[0], tags[1]);
+
+    let again = get(ann, Some(&tags[0])).await;
+    assert_eq!(again.status, StatusCode::NOT_MODIFIED);
+    assert_eq!(again.body, "");
+    assert_eq!(again.headers["etag"], *tags[0]);
+    assert_eq!(again.headers["cache-control"], "private, no-cache");
+    let other = get(ben, Some(&tags[0])).await;
+    assert_eq!(other.status, StatusCode::OK, "a tag of somebody else's");
+    assert_eq!(other.json()["skills"][1]["name"], "ben");
+}
+
+/// A signature of ES256 is another one each time; the card is the same as long as nothing else of it
+/// changes.
+#[cfg(feature = "sign")]
+#[tokio::test]
+async fn a_card_that_is_signed_anew_is_not_a_new_card() {
+    use portcullis_a2a::signing::CardSigner;
+    use ring::{
+        rand::SystemRandom,
+        signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair},
+    };
+
+    let pkcs8 =
+        EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new())
+            .expect("random numbers");
+    let people = people(["ann"]);
+    let [ann] = &people;
+    let signed_by = |key: &str| {
+        let signer = CardSigner::es256(key, pkcs8.as_ref()).expect("a key");
+        let server = Server::builder(executor_fn(async |_ctx: RequestContext, _out| {}), card())
+            .extended_card(|_: &Caller| Some(card()))
+            .sign_cards(signer);
+        gate(server.build(), &people)
+    };
+    let get = async |gate: &Gate, tag: &str| {
+        let mut request = Wire::Rest.request(Operation::GetExtendedAgentCard, &json!({}));
+        let tag = tag.parse().expect("a value");
+        request.headers_mut().insert("if-none-match", tag);
+        send(gate, as_person(request, ann)).await
+    };
+    let old = signed_by("2025");
+    let first = get(&old, "\"x\"").await;
+    let tag = first.headers["etag"].to_str().expect("a text");
+    assert!(tag.starts_with("W/"), "the bytes differ each time: {tag}");
+    assert_ne!(first.body, get(&old, "\"x\"").await.body);
+    assert_eq!(get(&old, tag).await.status, StatusCode::NOT_MODIFIED);
+    // Another key is told: nobody believes the old one for ever.
+    assert_eq!(get(&signed_by("2026"), tag).await.status, StatusCode::OK);
+}
+
 // O-A04, A2A-SEC-1, A2A-RPC-35, A2A-REST-23: nobody gets no further than the card.
 #[tokio::test]
 async fn nobody_gets_the_card_and_a_challenge() {

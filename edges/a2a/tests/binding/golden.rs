@@ -126,8 +126,12 @@ async fn ex_1_the_card_and_a_conditional_request() {
         )
         .await;
     assert_eq!(proxied.body, first.body);
-    let post = rig.card("POST", &[]).await;
-    assert_eq!((post.status, post.header("allow")), (405, "GET, HEAD"));
+    // A2A-CARD-3.
+    for (verb, status) in [("OPTIONS", 204), ("POST", 405), ("DELETE", 405)] {
+        let other = rig.card(verb, &[]).await;
+        assert_eq!((other.status, other.body.len()), (status, 0), "{verb}");
+        assert_eq!(other.header("allow"), "GET, HEAD, OPTIONS", "{verb}");
+    }
 }
 
 #[tokio::test]

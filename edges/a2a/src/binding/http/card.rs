@@ -2,21 +2,21 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Method, Response, StatusCode,
     header::{
-        ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH,
-        LAST_MODIFIED,
+        ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, LAST_MODIFIED,
     },
 };
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 
-use super::body::ResponseBody;
+use super::{
+    body::ResponseBody,
+    etag::{etag, has},
+};
 use crate::{model::AgentCard, wire::JSON};
 
 /// The public card as it is served: the same bytes to everybody, whatever the headers (O-C03).
 #[derive(Clone, Debug)]
 pub(super) struct Card {
     bytes: Bytes,
-    /// Of the bytes: a version goes stale as soon as anything else changes (A2A-CARD-5).
     etag: HeaderValue,
     modified: Timestamp,
     cache_control: HeaderValue,
@@ -25,15 +25,9 @@ pub(super) struct Card {
 impl Card {
     pub(super) fn new(card: &AgentCard, modified: Timestamp) -> Self {
         let bytes = serde_json::to_vec(card).expect("the model always encodes");
-        let digest = Sha256::digest(&bytes);
-        let mut etag = String::from("\"");
-        for byte in &digest[..16] {
-            etag.push_str(&format!("{byte:02x}"));
-        }
-        etag.push('"');
         Self {
+            etag: etag(&bytes),
             bytes: bytes.into(),
-            etag: HeaderValue::from_str(&etag).expect("hexadecimal digits in quotes"),
             modified,
             cache_control: HeaderValue::from_static("public, max-age=3600"),
         }
@@ -46,10 +40,13 @@ impl Card {
     pub(super) fn answer(&self, method: &Method, headers: &HeaderMap) -> Response<ResponseBody> {
         if method != Method::GET && method != Method::HEAD {
             let mut response = Response::new(ResponseBody::empty());
-            *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-            response
-                .headers_mut()
-                .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            *response.status_mut() = match *method {
+                // Which other origins may ask is for a layer in front to say (CORS).
+                Method::OPTIONS => StatusCode::NO_CONTENT,
+                _ => StatusCode::METHOD_NOT_ALLOWED,
+            };
+            let allow = HeaderValue::from_static("GET, HEAD, OPTIONS");
+            response.headers_mut().insert(ALLOW, allow);
             return response;
         }
         let fresh = self.is_fresh(headers);
@@ -74,17 +71,8 @@ impl Card {
 
     /// Whether the client has these very bytes. A date counts only where there is no tag.
     fn is_fresh(&self, headers: &HeaderMap) -> bool {
-        let mut tags = headers.get_all(IF_NONE_MATCH).iter().peekable();
-        if tags.peek().is_some() {
-            return tags.any(|line| {
-                line.to_str().is_ok_and(|line| {
-                    line.split(',').map(str::trim).any(|tag| {
-                        tag == "*"
-                            || tag.strip_prefix("W/").unwrap_or(tag).as_bytes()
-                                == self.etag.as_bytes()
-                    })
-                })
-            });
+        if let Some(has) = has(headers, &self.etag) {
+            return has;
         }
         headers
             .get(IF_MODIFIED_SINCE)

@@ -4,6 +4,7 @@
 mod body;
 mod caller;
 mod card;
+mod etag;
 mod future;
 mod media_type;
 mod parameters;
@@ -12,6 +13,8 @@ mod response;
 mod settings;
 mod sse;
 
+#[cfg(feature = "rest")]
+pub(super) use self::etag::{etag, has, weak_etag};
 pub use self::{body::ResponseBody, future::ResponseFuture};
 pub(super) use self::{
     caller::{activated, caller},

@@ -2,6 +2,7 @@
 
 mod body;
 mod error;
+mod extended_card;
 mod media_type;
 mod query;
 mod reply;

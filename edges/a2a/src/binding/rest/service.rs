@@ -8,7 +8,7 @@ use http::{
 };
 use http_body::Body;
 
-use super::{body, media_type, query, reply, route::Route};
+use super::{body, extended_card, media_type, query, reply, route::Route};
 use crate::{
     binding::{
         ResponseBody,
@@ -19,7 +19,7 @@ use crate::{
     },
     log::Seq,
     model::{Bounds, Error, Operation, RpcCode},
-    server::{self, Caller, Request as Call, Server},
+    server::{self, Answer, Caller, Request as Call, Server},
     wire::{json_string, object},
 };
 
@@ -80,7 +80,11 @@ impl Rest {
         };
         match self.perform(&head, &route, operation, body).await {
             Ok((caller, server::Response::Answer(answer))) => {
-                activated(&self.server, &caller, reply::success(media_type, &*answer))
+                let response = match &*answer {
+                    Answer::Card(card) => extended_card::reply(media_type, &head.headers, card),
+                    answer => reply::success(media_type, answer),
+                };
+                activated(&self.server, &caller, response)
             }
             Ok((caller, server::Response::Stream(frames))) => {
                 let events = stream(frames, self.settings.keep_alive, |item| match item {
