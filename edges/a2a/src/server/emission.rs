@@ -8,7 +8,8 @@ use crate::{
 /// What an executor says happens.
 ///
 /// Ids and times that are left empty are filled in by the server. What an emission says
-/// against the protocol fails the task (A2A-OP-44).
+/// against the protocol fails the task; where it is the first one, so that there is no task yet,
+/// the caller is refused with `InvalidAgentResponse` instead (A2A-OP-44).
 #[derive(Clone, Debug)]
 pub struct Emission(pub(super) Kind);
 
@@ -48,7 +49,8 @@ impl From<Artifact> for Emission {
     }
 }
 
-/// The answer, where no task is needed. It has to come first, and nothing follows it.
+/// The answer, where no task is needed. It has to come first, with a part at least, and nothing
+/// follows it.
 impl From<Message> for Emission {
     fn from(message: Message) -> Self {
         Self(Kind::Message(message))

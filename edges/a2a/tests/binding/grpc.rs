@@ -125,7 +125,7 @@ fn framed(message: &[u8]) -> Bytes {
 }
 
 /// The answer to a call: messages, and the head or the trailers that say how it ended.
-struct Reply {
+pub(crate) struct Reply {
     head: HeaderMap,
     messages: Vec<Vec<u8>>,
     /// `None` where the head says it all.
@@ -162,7 +162,7 @@ impl Reply {
         self.trailers.as_ref().unwrap_or(&self.head)
     }
 
-    fn code(&self) -> i32 {
+    pub(crate) fn code(&self) -> i32 {
         self.end()["grpc-status"].to_str().unwrap().parse().unwrap()
     }
 
@@ -181,12 +181,24 @@ impl Reply {
         status.details
     }
 
+    /// Why, as the protocol calls it.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let info: rpc::ErrorInfo = self.detail("ErrorInfo")?;
+        Some(info.reason)
+    }
+
     fn detail<M: prost::Message + Default>(&self, name: &str) -> Option<M> {
         let url = format!("type.googleapis.com/google.rpc.{name}");
         let details = self.details();
         let detail = details.iter().find(|detail| detail.type_url == url)?;
         Some(M::decode(&*detail.value).unwrap())
     }
+}
+
+/// Says a text by one of the two methods that send.
+pub(crate) async fn say_to(service: OnePort, method: &str, text: &str) -> Reply {
+    let body = framed(&say(text).encode_to_vec());
+    Reply::of(send(service, method, &[("a2a-version", "1.0")], body).await).await
 }
 
 /// A call of a method with bytes for a body.

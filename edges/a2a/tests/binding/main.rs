@@ -1,6 +1,7 @@
 //! The bindings, called as services.
 
 mod both;
+mod breaches;
 mod envelope;
 mod flaky_log;
 mod gate;

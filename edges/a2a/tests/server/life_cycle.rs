@@ -653,13 +653,42 @@ async fn breaches_fail_the_task() {
         assert_eq!(frames.as_array().expect("frames").len(), 2, "{text}");
     }
     let foreign = executor_fn(async |cx: RequestContext, out: Emitter<Emission>| {
-        let mut event = cx.status(TaskState::Working);
-        event.task_id = "t-other".to_owned();
-        out.emit(event).await;
+        if cx.message().text() == "task" {
+            out.emit(cx.status(TaskState::Working)).await;
+            let status = cx.status(TaskState::Completed).status;
+            let other = portcullis_a2a::model::Task::new("t-other", "", status);
+            out.emit(other).await;
+        } else {
+            out.emit(cx.status(TaskState::Working)).await;
+            let mut event = cx.status(TaskState::Working);
+            event.task_id = "t-other".to_owned();
+            out.emit(event).await;
+        }
     });
-    let server = server_of(Server::builder(foreign, card()));
-    let task = call(&server, "SendMessage", send("x")).await;
-    assert_eq!(state_of(&task), "TASK_STATE_FAILED");
+    for text in ["task", "status"] {
+        let server = server_of(Server::builder(foreign.clone(), card()));
+        let frames = call(&server, "SendStreamingMessage", send(text)).await;
+        let frames = frames.as_array().expect("frames");
+        assert_eq!(states(frames).last(), Some(&"FAILED"), "{text}");
+    }
+}
+
+// In a later turn the task is there from the start, so it fails whatever comes first.
+#[tokio::test]
+async fn a_later_turn_that_begins_with_a_breach_fails_the_task() {
+    let executor = executor_fn(async |cx: RequestContext, out: Emitter<Emission>| {
+        match cx.message().text().as_str() {
+            "ask" => out.emit(cx.status(TaskState::InputRequired)).await,
+            "say" => out.emit(cx.answer([])).await,
+            _ => out.emit(Artifact::new("a", [])).await,
+        }
+    });
+    for text in ["say", "artifact"] {
+        let server = server_of(Server::builder(executor.clone(), card()));
+        call(&server, "SendMessage", send("ask")).await;
+        let task = call(&server, "SendMessage", follow_up("t-1", "m-2", text)).await;
+        assert_eq!(state_of(&task), "TASK_STATE_FAILED", "{text}");
+    }
 }
 
 // O-H07: a task event of the executor does not replace the history.

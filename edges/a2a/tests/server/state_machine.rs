@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use portcullis_a2a::server::{Server, executor_fn};
+use portcullis_a2a::{
+    model::ErrorKind,
+    server::{Server, executor_fn},
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::support::{
-    call, card, follow_up, next, open_stream, scripted, send, server_of, state_of,
+    call, card, follow_up, next, open_stream, refused, scripted, send, server_of, state_of,
 };
 
 const WORDS: [&str; 12] = [
@@ -99,6 +102,14 @@ proptest! {
             let server = server_of(
                 Server::builder(executor_fn(scripted), card()).streams_end_at_input(false),
             );
+            if one.split(' ').find(|word| *word != "yield") == Some("more") {
+                // A breach with nothing before it (A2A-OP-44).
+                let error = refused(&server, "SendStreamingMessage", send(&one)).await;
+                assert_eq!(error.kind(), ErrorKind::InvalidAgentResponse);
+                let all = call(&server, "ListTasks", json!({})).await;
+                assert_eq!(all["totalSize"], 0);
+                return;
+            }
             let frames = stream(&server, send(&one)).await;
             if frames[0].get("message").is_some() {
                 check(&frames, &Value::Null);

@@ -8,11 +8,11 @@ use super::{
     listen::Event,
     over::Over,
     run::Run,
-    translate::{Breach, complete},
+    translate::{Breach, Translator, check_opening, complete},
     turn::Opening,
 };
 use crate::{
-    model::{Error, Message, Task, TaskState, TaskStatus},
+    model::{Error, ErrorKind, Message, Task, TaskState, TaskStatus},
     server::{
         EVENTS_EXTENSION, IdKind, Moment, Verdict, agent::failure_metadata, emission::Kind, verdict,
     },
@@ -87,13 +87,26 @@ impl Run {
     }
 
     fn emit(&mut self, kind: Kind) -> Result<(), Breach> {
-        if !self.translator.is_open() {
-            if let Kind::Task(task) = kind {
-                self.open(Some(*task));
-                return Ok(());
-            }
-            self.open(None);
+        if self.translator.is_open() {
+            return self.translate(kind);
         }
+        if let Kind::Task(task) = kind {
+            check_opening(&self.cx, &task)?;
+            self.open(Some(*task));
+            return Ok(());
+        }
+        self.open(None);
+        let translated = self.translate(kind);
+        if translated.is_err() {
+            // Nobody has seen it, so there is none.
+            self.translator = Translator::new(None);
+            self.opened = None;
+            self.updates.clear();
+        }
+        translated
+    }
+
+    fn translate(&mut self, kind: Kind) -> Result<(), Breach> {
         self.translator
             .translate(&self.core, &self.cx, kind, &mut self.updates)
     }
@@ -104,6 +117,9 @@ impl Run {
 
     /// The executor answers with a message.
     fn answer_with(&mut self, mut message: Message) -> Result<(), Over> {
+        if message.parts.is_empty() {
+            return self.breach(&Breach("a message without parts"));
+        }
         if !self.translator.is_open() {
             complete(&self.core, &self.cx, &mut message);
             // There is no task that it could belong to.
@@ -139,9 +155,15 @@ impl Run {
         ))
     }
 
-    /// The executor broke the protocol (A2A-OP-44).
+    /// The executor broke the protocol (A2A-OP-44): a task that is there fails, and without one
+    /// the operation is refused (A2A-OP-54).
     fn breach(&mut self, Breach(what): &Breach) -> Result<(), Over> {
-        self.fail(&Failure::internal(format!("the executor emitted {what}")))
+        if self.translator.is_open() {
+            return self.fail(&Failure::internal(format!("the executor emitted {what}")));
+        }
+        tracing::error!("an executor began with {what}");
+        self.answer(Err(ErrorKind::InvalidAgentResponse.into()));
+        Err(Over::Settled)
     }
 
     /// The turn has failed (ruling 13).

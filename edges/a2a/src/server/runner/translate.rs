@@ -58,17 +58,19 @@ impl Translator {
             task.status.state = TaskState::Submitted;
         }
         task.status.timestamp = Some(self.time(core));
-        if let Some(message) = &mut task.status.message {
-            complete(core, cx, message);
-        }
+        task.status.message = completed(core, cx, task.status.message);
         // The history is the server's (O-H07).
         task.history = vec![cx.message().clone()];
         if cx.is_active(EVENTS_EXTENSION) {
             task.metadata.merge(task_metadata());
         }
         self.state = Some(task.status.state);
-        let ids = task.artifacts.iter().map(|known| known.artifact_id.clone());
-        self.artifacts.extend(ids);
+        for artifact in &mut task.artifacts {
+            if artifact.artifact_id.is_empty() {
+                artifact.artifact_id = self.next_artifact_id();
+            }
+            self.artifacts.insert(artifact.artifact_id.clone());
+        }
         task
     }
 
@@ -84,6 +86,7 @@ impl Translator {
             Kind::Status(event) => updates.push(self.status(core, cx, event)?.into()),
             Kind::Artifact(chunk) => updates.push(Update::Artifact(self.chunk(cx, chunk)?)),
             Kind::Task(task) => {
+                belongs(cx, &task.id, &task.context_id)?;
                 // The task is there, so what the executor shows are its differences.
                 for artifact in task.artifacts {
                     let event = TaskArtifactUpdateEvent::new("", "", artifact);
@@ -141,12 +144,7 @@ impl Translator {
             (_, state) => self.state = Some(state),
         }
         event.status.timestamp = Some(self.time(core));
-        if let Some(message) = &mut event.status.message {
-            complete(core, cx, message);
-            if message.parts.is_empty() {
-                event.status.message = None;
-            }
-        }
+        event.status.message = completed(core, cx, event.status.message);
         Ok(event)
     }
 
@@ -160,13 +158,13 @@ impl Translator {
             return Err(Breach("an artifact after the end of the task"));
         }
         if event.artifact.parts.is_empty() {
-            return Err(Breach("an artifact without parts"));
+            return Err(WITHOUT_PARTS);
         }
         if event.artifact.artifact_id.is_empty() {
             if event.append {
                 return Err(Breach("more of an artifact that is not named"));
             }
-            event.artifact.artifact_id = format!("a-{}", self.artifacts.len() + 1);
+            event.artifact.artifact_id = self.next_artifact_id();
         }
         let id = &event.artifact.artifact_id;
         if !self.artifacts.contains(id) {
@@ -182,6 +180,10 @@ impl Translator {
         } else {
             Chunk::new(event)
         })
+    }
+
+    fn next_artifact_id(&self) -> String {
+        format!("a-{}", self.artifacts.len() + 1)
     }
 
     fn time(&mut self, core: &Core) -> Timestamp {
@@ -200,6 +202,26 @@ fn belongs(cx: &RequestContext, task_id: &str, context_id: &str) -> Result<(), B
     }
 }
 
+/// What an executor may not open a task with (A2A-OP-44).
+pub(super) fn check_opening(cx: &RequestContext, task: &Task) -> Result<(), Breach> {
+    belongs(cx, &task.id, &task.context_id)?;
+    if task
+        .artifacts
+        .iter()
+        .any(|artifact| artifact.parts.is_empty())
+    {
+        return Err(WITHOUT_PARTS);
+    }
+    Ok(())
+}
+
+/// The message of a status. One without parts says nothing, and is none.
+fn completed(core: &Core, cx: &RequestContext, message: Option<Message>) -> Option<Message> {
+    let mut message = message.filter(|message| !message.parts.is_empty())?;
+    complete(core, cx, &mut message);
+    Some(message)
+}
+
 /// Fills in what executors forget (A2A-OP-43).
 pub(super) fn complete(core: &Core, cx: &RequestContext, message: &mut Message) {
     if message.message_id.is_empty() {
@@ -209,3 +231,5 @@ pub(super) fn complete(core: &Core, cx: &RequestContext, message: &mut Message) 
     cx.context_id().clone_into(&mut message.context_id);
     message.role = Role::Agent;
 }
+
+const WITHOUT_PARTS: Breach = Breach("an artifact without parts");
