@@ -303,6 +303,61 @@ async fn a_log_that_is_too_long_fails_the_task() {
     assert_eq!(says, "The task has become too long.");
 }
 
+// Ruling 17: also where it is too long from the start, or from the first word of a later turn on:
+// who sent the message reads what became of the task.
+#[tokio::test]
+async fn a_log_that_is_full_at_once_fails_the_task() {
+    let server = |updates, bytes| {
+        let limits = LogLimits::new(updates, bytes);
+        server_over(Arc::new(MemoryLog::with(Retention::default(), limits)))
+    };
+    for (updates, bytes) in [(1, 1 << 20), (9, 100)] {
+        for method in ["SendMessage", "SendStreamingMessage"] {
+            let server = server(updates, bytes);
+            let answer = call(&server, method, send("work artifact yield complete")).await;
+            let task = call(&server, "GetTask", json!({"id": "t-1"})).await;
+            assert_eq!(state_of(&task), "TASK_STATE_FAILED");
+            match answer.as_array() {
+                Some(frames) => assert_eq!(states(frames), ["SUBMITTED", "FAILED"]),
+                None => assert_eq!(answer["task"], task),
+            }
+            assert_eq!(task["history"].as_array().expect("history").len(), 1);
+        }
+        let server = server(updates, bytes);
+        let mut params = send("work hang");
+        params["configuration"] = json!({"returnImmediately": true});
+        let answer = call(&server, "SendMessage", params).await;
+        assert_eq!(answer["task"]["id"], "t-1");
+        let task = call(&server, "GetTask", json!({"id": "t-1"})).await;
+        assert_eq!(state_of(&task), "TASK_STATE_FAILED");
+    }
+
+    // The task and its question; then the message; then no more.
+    let server_of_three = server(3, 1 << 20);
+    call(&server_of_three, "SendMessage", send("ask")).await;
+    let follow = follow_up("t-1", "m-2", "work yield complete");
+    let answer = call(&server_of_three, "SendMessage", follow).await;
+    assert_eq!(state_of(&answer), "TASK_STATE_FAILED");
+    let task = call(&server_of_three, "GetTask", json!({"id": "t-1"})).await;
+    assert_eq!(answer["task"], task);
+}
+
+// There is no room for the message: it is refused, and nothing else happens to the task.
+#[tokio::test]
+async fn a_full_log_takes_no_message() {
+    let log = MemoryLog::with(Retention::default(), LogLimits::new(2, 1 << 20));
+    let server = server_over(Arc::new(log));
+    let before = call(&server, "SendMessage", send("ask")).await;
+    for method in ["SendMessage", "SendStreamingMessage"] {
+        let error = refused(&server, method, follow_up("t-1", "m-2", "complete")).await;
+        assert_eq!(error.kind(), ErrorKind::UnsupportedOperation);
+    }
+    let after = call(&server, "GetTask", json!({"id": "t-1"})).await;
+    assert_eq!(before["task"], after);
+    let task = call(&server, "CancelTask", json!({"id": "t-1"})).await;
+    assert_eq!(state_of(&task), "TASK_STATE_CANCELED");
+}
+
 /// A task that another process has left.
 async fn left_behind(log: &dyn TaskLog, id: &str, owner: &Owner, text: &str, worked: bool) {
     let key = TaskKey::new(owner.clone(), id);

@@ -196,6 +196,7 @@ impl Server {
                 Err(AppendError::Conflict { .. } | AppendError::Finished) => {}
                 Err(AppendError::NotFound) => return Err(Error::task_not_found(task_id)),
                 Err(AppendError::Held) => return Err(busy(&snapshot)),
+                Err(AppendError::Full) => return Err(too_long(&snapshot)),
                 Err(error) => return Err(check::internal(core, error)),
             }
         }
@@ -374,6 +375,15 @@ fn busy(snapshot: &Snapshot) -> Error {
     check::refusal_of_state(
         ErrorKind::UnsupportedOperation,
         "The task is running and takes no messages now",
+        &snapshot.task().id,
+        snapshot.task().status.state,
+    )
+}
+
+fn too_long(snapshot: &Snapshot) -> Error {
+    check::refusal_of_state(
+        ErrorKind::UnsupportedOperation,
+        "The task has become too long and takes no more messages",
         &snapshot.task().id,
         snapshot.task().status.state,
     )

@@ -1,28 +1,24 @@
+use std::sync::Arc;
+
 use super::{over::Over, run::Run, turn::Opening};
 use crate::{
-    log::{AppendError, Batch},
-    model::TaskState,
+    log::{AppendError, Batch, Seq},
+    model::{Task, TaskState},
 };
 
 /// From the run to the log.
 impl Run {
     /// Stores what is left to store, then tells those who wait for it.
     pub(super) async fn append(&mut self) -> Result<(), Over> {
+        let mut too_long = false;
         if !self.updates.is_empty() || self.releases {
             let batch = self.batch();
             match self.core.log.append(batch).await {
                 Err(AppendError::Full) => {
-                    let failed = self.translator.settle(
-                        &self.core,
-                        &self.cx,
-                        TaskState::Failed,
-                        Some("The task has become too long.".to_owned()),
-                    );
-                    self.drop_turn();
-                    self.updates.push(failed.into());
+                    too_long = true;
+                    self.fail_as_too_long();
                     let batch = self.batch();
                     self.seq = self.core.log.append(batch).await?;
-                    return Err(Over::Settled);
                 }
                 stored => self.seq = stored?,
             }
@@ -33,10 +29,34 @@ impl Run {
         for canceled in self.canceled.drain(..) {
             let _gone = canceled.send(());
         }
+        if too_long {
+            // Whoever waits for a message to be stored hears by the drop that it was not.
+            self.logged.clear();
+            return Err(Over::Settled);
+        }
         for logged in self.logged.drain(..) {
             let _gone = logged.send(Ok(()));
         }
         Ok(())
+    }
+
+    /// Nothing of what was to be stored fits: what is left of it is the end of the task, and the
+    /// task itself if it is new, without what the executor has put into it.
+    fn fail_as_too_long(&mut self) {
+        self.drop_turn();
+        if self.seq == Seq::ZERO
+            && let Some((_, task)) = &mut self.opened
+        {
+            let task = Arc::make_mut(task);
+            task.artifacts.clear();
+            task.status.message = None;
+            self.updates.push(Task::clone(task).into());
+        }
+        let text = "The task has become too long.".to_owned();
+        let failed = self
+            .translator
+            .settle(&self.core, &self.cx, TaskState::Failed, Some(text));
+        self.updates.push(failed.into());
     }
 
     /// What is to be stored, in the name of this process.
