@@ -2,8 +2,9 @@
 //! required extensions, tenant, task of this owner, context, state, content types.
 
 use portcullis::{Principal, TraceContext};
+use portcullis_session::RESERVED_PREFIX;
 
-use super::{Caller, Operation, Request, Tenants, media_type, session::RESERVED_PREFIX, version};
+use super::{Caller, Operation, Request, Tenants, media_type, version};
 use crate::{
     log::{Owner, Snapshot, TaskKey},
     model::{AgentCard, Error, ErrorKind, Message, SendMessageRequest, TaskState},

@@ -54,7 +54,6 @@ mod response;
 mod runner;
 #[expect(clippy::module_inception, reason = "the server of the server side")]
 mod server;
-mod session;
 mod upkeep;
 mod version;
 mod watch;

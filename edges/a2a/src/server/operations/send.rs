@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use portcullis_session::session_key;
 use tokio::{
     sync::{Mutex, mpsc, oneshot},
     time::timeout,
@@ -13,7 +14,6 @@ use crate::{
         check::Standing,
         context::Asked,
         runner::{NotTaken, Opening, Opens, Recipient, Turn},
-        session::session_key,
         watch::{Ended, Watch, ends},
     },
 };
