@@ -1,16 +1,17 @@
-use std::{fmt, sync::Arc};
+use std::{error::Error, fmt, sync::Arc};
 
 use portcullis::{Agent, BoxAgent, SessionControl};
 use tokio::sync::watch;
 
 use super::{
-    Caller, Clock, Coalescing, EVENTS_EXTENSION, IdKind, IdSource, Limits, RandomIds, Server,
-    SystemClock, Tenants,
+    BuildError, Caller, Clock, Coalescing, EVENTS_EXTENSION, IdKind, IdSource, Limits, RandomIds,
+    Server, SystemClock, Tenants,
     agent::AgentExecutor,
     core::Core,
     executor::{Executor, Plain, Start},
     push::Push,
     server::{ExtendedCard, Settings},
+    version,
 };
 use crate::{
     log::{Holder, MemoryLog, TaskLog},
@@ -198,22 +199,31 @@ impl ServerBuilder {
     /// The server.
     ///
     /// # Panics
-    /// With `sign_cards`, when the card cannot be signed: it holds a number in the parameters of an
-    /// extension that has no canonical form, or the system gives no random numbers.
+    /// Where [`try_build`](Self::try_build) has an error, and says the same. For cards that the
+    /// program itself has made.
     #[must_use]
-    pub fn build(mut self) -> Server {
-        let declared = &mut self.card.capabilities.push_notifications;
-        if self.push.is_some() {
-            *declared = Some(true);
-        } else if *declared == Some(true) {
-            tracing::warn!("this server delivers no webhooks; the card says so now");
-            *declared = Some(false);
+    pub fn build(self) -> Server {
+        self.try_build().unwrap_or_else(|error| {
+            let because = error.source().map(ToString::to_string).unwrap_or_default();
+            panic!("{error}: {because}")
+        })
+    }
+
+    /// The server. What is unwise about its card goes to the log.
+    ///
+    /// # Errors
+    /// When the card [cannot be served](AgentCard::validate). With `sign_cards`, when it cannot be
+    /// signed: it holds a number in the parameters of an extension that has no canonical form, or
+    /// the system gives no random numbers.
+    pub fn try_build(mut self) -> Result<Server, BuildError> {
+        self.promise_what_there_is();
+        self.card.validate().map_err(BuildError::Card)?;
+        for advice in self.card.advice() {
+            tracing::warn!(card = self.card.name, "{advice}");
         }
         #[cfg(feature = "sign")]
         if let Some(signer) = &self.signer {
-            signer
-                .sign(&mut self.card)
-                .expect("a card that can be signed");
+            signer.sign(&mut self.card).map_err(BuildError::Signing)?;
         }
         let serves_agent = matches!(self.behind, Behind::Agent(_));
         let executor = match self.behind {
@@ -246,7 +256,31 @@ impl ServerBuilder {
             takes_messages: self.takes_messages,
             streams_end_at_input: self.streams_end_at_input,
         };
-        Server::assemble(core, self.push, settings)
+        Ok(Server::assemble(core, self.push, settings))
+    }
+
+    /// The capabilities of the card are those of the server.
+    fn promise_what_there_is(&mut self) {
+        let capabilities = &mut self.card.capabilities;
+        if self.push.is_some() {
+            capabilities.push_notifications = Some(true);
+        } else if capabilities.push_notifications == Some(true) {
+            tracing::warn!("this server delivers no webhooks; the card says so now");
+            capabilities.push_notifications = Some(false);
+        }
+        if self.extended_card.is_none() && capabilities.extended_agent_card == Some(true) {
+            tracing::warn!("the card promises an extended one, and there is none");
+        }
+        for interface in &self.card.supported_interfaces {
+            let (url, version) = (&interface.url, &interface.protocol_version);
+            if !version::is_supported(version) {
+                tracing::warn!(
+                    url,
+                    version,
+                    "this server does not speak what the card promises"
+                );
+            }
+        }
     }
 }
 

@@ -34,6 +34,7 @@
 //! ```
 
 mod agent;
+mod build_error;
 mod builder;
 mod caller;
 mod check;
@@ -60,6 +61,7 @@ mod watch;
 
 pub use self::{
     agent::{AgentEmissions, AgentExecutor, Coalescing, EVENTS_EXTENSION, Reducer},
+    build_error::BuildError,
     builder::ServerBuilder,
     caller::Caller,
     clock::{Clock, StepClock, SystemClock},

@@ -64,6 +64,9 @@ pub enum Tenants {
 
 impl Server {
     /// An executor behind the operations, with tasks in memory and default limits.
+    ///
+    /// # Panics
+    /// When the card [cannot be served](AgentCard::validate).
     #[must_use]
     pub fn new<E>(executor: E, card: AgentCard) -> Self
     where
@@ -75,6 +78,9 @@ impl Server {
     }
 
     /// An agent behind the operations, with tasks in memory and default limits.
+    ///
+    /// # Panics
+    /// When the card [cannot be served](AgentCard::validate).
     #[must_use]
     pub fn agent<A>(agent: A, card: AgentCard) -> Self
     where

@@ -27,7 +27,7 @@ fn refusal(message: String, requested: &str) -> Error {
 }
 
 /// `1.0`, and `1.0.x` since patch numbers do not matter (A2A-SVC-2).
-fn is_supported(version: &str) -> bool {
+pub(super) fn is_supported(version: &str) -> bool {
     let mut numbers = version.split('.');
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     numbers.next() == Some("1")

@@ -1,15 +1,18 @@
 //! What an agent says about itself.
 
 mod agent_card;
+mod builder;
 mod capabilities;
 mod interface;
 mod oauth;
 mod security;
 mod signature;
 mod skill;
+mod validate;
 
 pub use self::{
     agent_card::{AgentCard, AgentProvider},
+    builder::AgentCardBuilder,
     capabilities::{AgentCapabilities, AgentExtension},
     interface::AgentInterface,
     oauth::{

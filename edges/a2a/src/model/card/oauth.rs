@@ -34,6 +34,19 @@ message! {
     }
 }
 
+impl AuthorizationCodeOAuthFlow {
+    /// Without scopes, with PKCE.
+    #[must_use]
+    pub fn new(authorization_url: impl Into<String>, token_url: impl Into<String>) -> Self {
+        Self {
+            authorization_url: authorization_url.into(),
+            token_url: token_url.into(),
+            pkce_required: true,
+            ..Self::blank()
+        }
+    }
+}
+
 message! {
     /// With the client's own credentials.
     ClientCredentialsOAuthFlow {
@@ -43,6 +56,17 @@ message! {
         refresh_url: String = "refreshUrl" | "refresh_url";
         /// What each scope allows.
         scopes: BTreeMap<String, String> = "scopes", written;
+    }
+}
+
+impl ClientCredentialsOAuthFlow {
+    /// Without scopes.
+    #[must_use]
+    pub fn new(token_url: impl Into<String>) -> Self {
+        Self {
+            token_url: token_url.into(),
+            ..Self::blank()
+        }
     }
 }
 
@@ -58,6 +82,18 @@ message! {
         refresh_url: String = "refreshUrl" | "refresh_url";
         /// What each scope allows.
         scopes: BTreeMap<String, String> = "scopes", written;
+    }
+}
+
+impl DeviceCodeOAuthFlow {
+    /// Without scopes.
+    #[must_use]
+    pub fn new(device_authorization_url: impl Into<String>, token_url: impl Into<String>) -> Self {
+        Self {
+            device_authorization_url: device_authorization_url.into(),
+            token_url: token_url.into(),
+            ..Self::blank()
+        }
     }
 }
 

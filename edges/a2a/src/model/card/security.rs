@@ -78,8 +78,24 @@ impl ApiKeySecurityScheme {
     /// In a header.
     #[must_use]
     pub fn header(name: impl Into<String>) -> Self {
+        Self::at("header", name)
+    }
+
+    /// In a cookie.
+    #[must_use]
+    pub fn cookie(name: impl Into<String>) -> Self {
+        Self::at("cookie", name)
+    }
+
+    /// In the query of the URL.
+    #[must_use]
+    pub fn query(name: impl Into<String>) -> Self {
+        Self::at("query", name)
+    }
+
+    fn at(location: &str, name: impl Into<String>) -> Self {
         Self {
-            location: "header".to_owned(),
+            location: location.to_owned(),
             name: name.into(),
             ..Self::blank()
         }
@@ -102,8 +118,14 @@ impl HttpAuthSecurityScheme {
     /// Bearer tokens.
     #[must_use]
     pub fn bearer() -> Self {
+        Self::new("Bearer")
+    }
+
+    /// A scheme of HTTP.
+    #[must_use]
+    pub fn new(scheme: impl Into<String>) -> Self {
         Self {
-            scheme: "Bearer".to_owned(),
+            scheme: scheme.into(),
             ..Self::blank()
         }
     }
@@ -121,6 +143,17 @@ message! {
     }
 }
 
+impl OAuth2SecurityScheme {
+    /// OAuth 2 with a way to get a token. To offer another way as well, declare another scheme.
+    #[must_use]
+    pub fn new(flow: impl Into<OAuthFlows>) -> Self {
+        Self {
+            flows: Some(flow.into()),
+            ..Self::blank()
+        }
+    }
+}
+
 message! {
     /// OpenID Connect.
     OpenIdConnectSecurityScheme {
@@ -131,10 +164,35 @@ message! {
     }
 }
 
+impl OpenIdConnectSecurityScheme {
+    /// OpenID Connect, as the document at this URL has it.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            open_id_connect_url: url.into(),
+            ..Self::blank()
+        }
+    }
+}
+
 message! {
     /// A client certificate.
     MutualTlsSecurityScheme {
         /// What it is, for people.
         description: String = "description";
+    }
+}
+
+impl MutualTlsSecurityScheme {
+    /// A client certificate.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::blank()
+    }
+}
+
+impl Default for MutualTlsSecurityScheme {
+    fn default() -> Self {
+        Self::new()
     }
 }

@@ -169,6 +169,14 @@ macro_rules! oneof {
             )*
         }
 
+        $(
+            impl From<$ty> for $name {
+                fn from(value: $ty) -> Self {
+                    Self::$variant(value)
+                }
+            }
+        )*
+
         impl $crate::model::decode::Object for $name {
             /// How many members were given, and the last of them.
             type Draft = (usize, Option<Self>);
