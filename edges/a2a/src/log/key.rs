@@ -117,6 +117,11 @@ impl TaskKey {
 }
 
 impl TaskKey {
+    /// The id, to be kept.
+    pub(super) fn shared_id(&self) -> Arc<str> {
+        Arc::clone(&self.id)
+    }
+
     /// One of `count` shards.
     pub(super) const fn shard(&self, count: usize) -> usize {
         // The maps in the shards use the upper and the lower bits.

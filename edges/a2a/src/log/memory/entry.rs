@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::packed::Packed;
+use super::{index::Standing, packed::Packed};
 use crate::{
     log::{Batch, Head, ListQuery, Record, Seq, Snapshot, Update, fold, status_millis},
     model::Task,
@@ -68,6 +68,14 @@ impl Entry {
             fold::apply(view, update);
         }
         self.millis = status_millis(view.status.timestamp);
+    }
+
+    /// What lists sort and filter it by.
+    pub(super) const fn standing(&self) -> Standing {
+        Standing {
+            state: self.head.state(),
+            millis: self.millis,
+        }
     }
 
     pub(super) fn has_artifact(&self, artifact_id: &str) -> bool {

@@ -1,6 +1,10 @@
 //! The log in memory.
 
 mod entry;
+mod group;
+mod index;
+#[cfg(test)]
+mod looks;
 mod packed;
 mod store;
 

@@ -1,12 +1,11 @@
 use std::{
-    cmp::Ordering,
-    collections::{BinaryHeap, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use super::entry::Entry;
+use super::{entry::Entry, group::Place, index::Index};
 use crate::{
     log::{
         AppendError, Batch, Bell, Bells, Cursor, Head, Holder, Limits, ListPage, ListQuery, Orphan,
@@ -27,6 +26,7 @@ pub struct MemoryLog(Arc<Inner>);
 
 struct Inner {
     shards: Box<[Shard]>,
+    index: Index,
     bells: Bells,
     /// Finished tasks, the longest finished first.
     finished: Mutex<VecDeque<TaskKey>>,
@@ -50,6 +50,7 @@ impl MemoryLog {
     pub fn with(retention: Retention, limits: Limits) -> Self {
         Self(Arc::new(Inner {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            index: Index::new(SHARDS),
             bells: Bells::new(),
             finished: Mutex::default(),
             holders: Mutex::default(),
@@ -143,14 +144,19 @@ impl Inner {
         let mut shard = self.shard(&key);
         let head = match shard.get_mut(&key) {
             Some(entry) => {
+                let was = Some(entry.standing());
                 let known = |id: &str| entry.has_artifact(id);
                 let head = Head::admit(Some(&entry.head), &batch, &records, &self.limits, known)?;
                 entry.extend(head.clone(), batch, records);
+                let is = Some(entry.standing());
+                self.index.update(&key, &entry.context, was, is);
                 head
             }
             None => {
                 let head = Head::admit(None, &batch, &records, &self.limits, |_| false)?;
                 let entry = Entry::open(head.clone(), batch, records);
+                let is = Some(entry.standing());
+                self.index.update(&key, &entry.context, None, is);
                 shard.insert(key.clone(), Box::new(entry));
                 head
             }
@@ -190,8 +196,14 @@ impl Inner {
 
     fn forget(&self, keys: &[TaskKey]) {
         for key in keys {
-            // Bound first, so that the entry is freed outside the lock.
-            let entry = self.shard(key).remove(key);
+            let mut shard = self.shard(key);
+            let entry = shard.remove(key);
+            if let Some(entry) = &entry {
+                let was = Some(entry.standing());
+                self.index.update(key, &entry.context, was, None);
+            }
+            drop(shard);
+            // Freed outside the lock.
             drop(entry);
             self.bells.ring(key);
         }
@@ -243,53 +255,24 @@ impl Inner {
     }
 
     fn list(&self, query: &ListQuery) -> ListPage {
-        let mut total = 0;
-        // The best so far, the last of them on top.
-        let mut page: BinaryHeap<Candidate> = BinaryHeap::new();
-        let wanted = query.limit() + 1;
-        for shard in &self.shards {
-            for (key, entry) in lock(shard).iter() {
-                if key.owner() != query.owner() || !entry.matches(query) {
-                    continue;
-                }
-                total += 1;
-                let rank = (std::cmp::Reverse(entry.millis), key.id());
-                let behind = query
-                    .cursor()
-                    .is_none_or(|cursor| rank > (std::cmp::Reverse(cursor.millis()), cursor.id()));
-                let full = page.len() == wanted;
-                let better = page.peek().is_none_or(|last| rank < last.rank());
-                if behind && (!full || better) {
-                    if full {
-                        page.pop();
-                    }
-                    page.push(Candidate {
-                        millis: entry.millis,
-                        key: key.clone(),
-                    });
-                }
-            }
-        }
-        let mut page = page.into_sorted_vec();
+        let (mut page, total) = self.index.page(query);
         let more = page.len() > query.limit();
         page.truncate(query.limit());
         let next = page
             .last()
             .filter(|_| more)
-            .map(|last| Cursor::new(last.millis, last.key.id()));
-        // A task may have changed since its shard was read: what is shown is in order,
-        // and is what was asked for.
-        let mut tasks: Vec<(Candidate, Task)> = page
+            .map(|last| Cursor::new(last.millis, &*last.id));
+        // A task may have changed since the index was read: what is shown is in order, and is
+        // what was asked for.
+        let mut tasks: Vec<(Place, Task)> = page
             .into_iter()
-            .filter_map(|candidate| {
-                self.with_entry(&candidate.key.clone(), |entry| {
+            .filter_map(|Place { id, .. }| {
+                let key = TaskKey::new(query.owner().clone(), Arc::clone(&id));
+                self.with_entry(&key, |entry| {
                     entry.matches(query).then(|| {
-                        let task = entry.listed(candidate.key.id(), query);
-                        let candidate = Candidate {
-                            millis: entry.millis,
-                            ..candidate
-                        };
-                        (candidate, task)
+                        let task = entry.listed(&id, query);
+                        let millis = entry.millis;
+                        (Place { millis, id }, task)
                     })
                 })?
             })
@@ -300,38 +283,6 @@ impl Inner {
     }
 }
 
-/// A task that may stand on a page.
-struct Candidate {
-    millis: i64,
-    key: TaskKey,
-}
-
-impl Candidate {
-    fn rank(&self) -> (std::cmp::Reverse<i64>, &str) {
-        (std::cmp::Reverse(self.millis), self.key.id())
-    }
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.rank().cmp(&other.rank())
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.rank() == other.rank()
-    }
-}
-
-impl Eq for Candidate {}
-
 fn millis(time: SystemTime) -> i64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
@@ -339,7 +290,7 @@ fn millis(time: SystemTime) -> i64 {
 
 /// A panic while the lock was held cannot leave half a batch behind: it is judged before
 /// anything changes.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
