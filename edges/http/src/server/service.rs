@@ -15,7 +15,7 @@ use tower_service::Service;
 
 use super::{ResponseBody, answer::answer, settings::Settings};
 
-/// An agent as a service of HTTP requests. See the [module docs](self).
+/// An agent as a service of HTTP requests. See the [module docs](super).
 ///
 /// Cloning is two reference counts. It is always ready: what a turn needs is admitted when it is known
 /// whose it is.
