@@ -3,6 +3,7 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `server` | [`server::TurnService`]: an agent as a `tower::Service` of HTTP requests |
+//! | `client` | [`client::HttpAgent`]: such a service, of this or another process, as an agent |
 //! | `full` | all of them |
 //!
 //! Unlike A2A it has no tasks and no translation: what an agent emits is what a caller reads, token by
@@ -47,9 +48,12 @@
 //! | any other code, or none | 200: that is the agent's answer |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "client")]
+#[cfg_attr(docsrs, doc(cfg(feature = "client")))]
+pub mod client;
 #[cfg(feature = "server")]
 #[cfg_attr(docsrs, doc(cfg(feature = "server")))]
 pub mod server;
 
-#[cfg(feature = "server")]
+#[cfg(any(feature = "client", feature = "server"))]
 mod wire;

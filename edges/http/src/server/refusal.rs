@@ -45,7 +45,13 @@ impl Refusal {
     }
 
     pub(super) fn into_response(self) -> Response<ResponseBody> {
-        let body = Problem::new(self.status, &self.failure).to_json();
+        let problem = Problem {
+            title: self.status.canonical_reason().unwrap_or_default(),
+            status: self.status.as_u16(),
+            detail: self.failure.details(),
+            event: self.failure.clone().into(),
+        };
+        let body = problem.to_json();
         let length = body.len();
         let mut response = Response::new(ResponseBody::whole(body.into()));
         *response.status_mut() = self.status;

@@ -3,7 +3,6 @@ use portcullis::FailureCode;
 
 /// The one table between failures and statuses.
 static TABLE: [(FailureCode, StatusCode); 13] = [
-    // The first of a status is what the status alone means.
     (
         FailureCode::INVALID_PROMPT,
         StatusCode::UNPROCESSABLE_ENTITY,
@@ -24,7 +23,30 @@ static TABLE: [(FailureCode, StatusCode); 13] = [
 
 /// The status of a turn that begins with this failure. `None` for a failure that is the agent's own:
 /// it is an answer, and no fault of who serves it.
+#[cfg(feature = "server")]
 pub(crate) fn status_of(code: Option<&FailureCode>) -> Option<StatusCode> {
     let (_, status) = TABLE.iter().find(|(known, _)| Some(known) == code)?;
     Some(*status)
+}
+
+/// What a status means where nothing else says so, as from a proxy: the first code that has it, and
+/// whether it is worth another try.
+#[cfg(feature = "client")]
+pub(crate) fn code_of(status: StatusCode) -> (FailureCode, bool) {
+    match status {
+        StatusCode::BAD_REQUEST
+        | StatusCode::PAYLOAD_TOO_LARGE
+        | StatusCode::UNSUPPORTED_MEDIA_TYPE => (FailureCode::INVALID_PROMPT, false),
+        StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => (FailureCode::TIMEOUT, true),
+        StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS => (first_of(status), true),
+        // Whoever says so did not say why, so that it is no bug of the agent's.
+        _ if status.is_server_error() => (FailureCode::UNAVAILABLE, true),
+        _ => (first_of(status), false),
+    }
+}
+
+#[cfg(feature = "client")]
+fn first_of(status: StatusCode) -> FailureCode {
+    let row = TABLE.iter().find(|(_, known)| *known == status);
+    row.map_or(FailureCode::CONTRACT_VIOLATION, |(code, _)| code.clone())
 }

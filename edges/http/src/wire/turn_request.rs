@@ -1,9 +1,12 @@
+//! What a caller sends: `{"scope": …, "prompt": …}`.
+
 use portcullis::{Prompt, Scope};
+#[cfg(feature = "server")]
 use serde::Deserialize;
+#[cfg(feature = "server")]
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-/// What a caller sends: `{"scope": …, "prompt": …}`.
 #[derive(Debug)]
 pub(crate) struct TurnRequest {
     pub(crate) scope: Scope,
@@ -11,6 +14,7 @@ pub(crate) struct TurnRequest {
 }
 
 /// Both as text, so that each reads its own with every token.
+#[cfg(feature = "server")]
 #[derive(Deserialize)]
 struct Members<'a> {
     #[serde(borrow)]
@@ -24,6 +28,7 @@ impl TurnRequest {
     ///
     /// # Errors
     /// What is wrong with it, for the caller.
+    #[cfg(feature = "server")]
     pub(crate) fn from_slice(body: &[u8]) -> Result<Self, String> {
         let members: Members<'_> =
             serde_json::from_slice(body).map_err(|error| error.to_string())?;
@@ -33,5 +38,17 @@ impl TurnRequest {
                 .map_err(|error| error.to_string())?,
             prompt: Prompt::from_json(members.prompt.get()).map_err(|error| error.to_string())?,
         })
+    }
+
+    /// The body that is sent now.
+    #[cfg(feature = "client")]
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        let now = Instant::now().into_std();
+        let mut body = b"{\"scope\":".to_vec();
+        body.extend_from_slice(self.scope.to_json_at(now).as_bytes());
+        body.extend_from_slice(b",\"prompt\":");
+        self.prompt.write_json(&mut body);
+        body.push(b'}');
+        body
     }
 }
