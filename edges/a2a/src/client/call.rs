@@ -57,7 +57,7 @@ impl<T: Transport> Client<T> {
     async fn answer(&self, operation: Operation, params: &str) -> Result<String, CallError> {
         let (envelope, response) = self.respond(operation, params, None).await?;
         let type_ = media_type(response.headers()).to_owned();
-        let body = whole(response.into_body(), self.limit).await?;
+        let body = whole(response.into_body(), &self.limits).await?;
         let answer = envelope
             .open(&body)
             .map_err(|error| of_type(error, &type_))?;
@@ -79,20 +79,13 @@ impl<T: Transport> Client<T> {
         let params = self.params(params, tenant)?;
         let (envelope, response) = self.respond(operation, &params, last_event_id).await?;
         if has_type(response.headers(), EVENT_STREAM) {
-            return Ok(EventStream::new(
-                envelope,
-                response.into_body(),
-                self.limit,
-                self.idle,
-            ));
+            let body = response.into_body();
+            return Ok(EventStream::new(envelope, body, &self.limits));
         }
         let type_ = media_type(response.headers()).to_owned();
-        let body = whole(response.into_body(), self.limit).await?;
+        let body = whole(response.into_body(), &self.limits).await?;
         // A refusal that was known before the first event comes in one piece.
-        envelope
-            .open(&body)
-            .map_err(|error| of_type(error, &type_))?;
-        Ok(EventStream::one(envelope, &body, self.idle))
+        EventStream::one(&envelope, &body).map_err(|error| of_type(error, &type_))
     }
 
     /// The parameters as a JSON object, with our tenant where they name none.
@@ -142,16 +135,16 @@ impl<T: Transport> Client<T> {
         last_event_id: Option<&str>,
     ) -> Result<(Envelope, Response<ReplyBody>), CallError> {
         let (envelope, request) = self.request(operation, params, last_event_id)?;
-        let mut response = exchange(&self.transport, request).await?;
+        let mut response = exchange(&self.transport, request, &self.limits).await?;
         // Servers of 1.0.0 may take the plain type only (A2A-REST-15).
         if self.binding == Binding::Rest
             && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
             && !self.shared.plain_json.swap(true, Ordering::Relaxed)
         {
             let (_, request) = self.request(operation, params, last_event_id)?;
-            response = exchange(&self.transport, request).await?;
+            response = exchange(&self.transport, request, &self.limits).await?;
         }
-        let response = succeeded(response, self.binding, self.limit).await?;
+        let response = succeeded(response, self.binding, &self.limits).await?;
         Ok((envelope, response))
     }
 }

@@ -5,6 +5,7 @@ use super::{
     binding::Binding,
     error::CallError,
     exchange::{exchange, succeeded, whole},
+    limits::Limits,
     transport::Transport,
 };
 use crate::{
@@ -25,9 +26,9 @@ pub async fn fetch_card<T: Transport>(transport: &T, url: &str) -> Result<AgentC
     let headers = request.headers_mut();
     headers.insert(ACCEPT, HeaderValue::from_static(JSON));
     headers.insert(VERSION.clone(), VERSION_1_0.clone());
-    let response = exchange(transport, request).await?;
-    let response = succeeded(response, Binding::JsonRpc, MAX_CARD).await?;
-    let body = whole(response.into_body(), MAX_CARD).await?;
+    let response = exchange(transport, request, &Limits::CARD).await?;
+    let response = succeeded(response, Binding::JsonRpc, &Limits::CARD).await?;
+    let body = whole(response.into_body(), &Limits::CARD).await?;
     let no_card = |why: String| CallError::protocol(format!("no card at {url}: {why}"));
     let text = std::str::from_utf8(&body).map_err(|_| no_card("not UTF-8".into()))?;
     decode_response(text).map_err(|error| no_card(error.to_string()))
@@ -48,5 +49,3 @@ fn card_url(url: &str) -> Result<Uri, CallError> {
     parts.path_and_query = Some(path.parse().map_err(|_| invalid())?);
     Uri::from_parts(parts).map_err(|_| invalid())
 }
-
-const MAX_CARD: usize = 1 << 20;

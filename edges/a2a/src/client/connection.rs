@@ -13,6 +13,7 @@ use portcullis::TraceContext;
 use super::{
     binding::Binding,
     interface::{self, NoInterface},
+    limits::Limits,
     transport::Transport,
 };
 use crate::model::AgentCard;
@@ -29,8 +30,7 @@ pub struct Client<T> {
     pub(super) extensions: Option<HeaderValue>,
     pub(super) trace: Option<TraceContext>,
     pub(super) shared: Arc<Shared>,
-    pub(super) limit: usize,
-    pub(super) idle: Duration,
+    pub(super) limits: Limits,
 }
 
 /// What all clones know of the server.
@@ -65,8 +65,7 @@ impl<T: Transport> Client<T> {
                 plain_json: AtomicBool::new(false),
                 subscribes_by_get: AtomicBool::new(false),
             }),
-            limit: 8 << 20,
-            idle: Duration::from_secs(300),
+            limits: Limits::DEFAULT,
         }
     }
 
@@ -154,15 +153,34 @@ impl<T: Transport> Client<T> {
     /// The most bytes that a reply or an event may have. The default is 8 MiB.
     #[must_use]
     pub const fn limit(mut self, bytes: usize) -> Self {
-        self.limit = bytes;
+        self.limits.piece = bytes;
         self
     }
 
-    /// How long a stream may be silent, comments included. The default is five minutes. gRPC has
-    /// no comments, so there it does not count; let the transport send pings of HTTP/2.
+    /// The most bytes that a stream may have, comments and all. The default is 1 GiB. gRPC has no
+    /// such limit: there every message is an event.
+    #[must_use]
+    pub const fn stream_limit(mut self, bytes: u64) -> Self {
+        self.limits.stream = bytes;
+        self
+    }
+
+    /// How long the server may be silent: before its reply begins, and on a stream, where a comment
+    /// counts as well. The default is five minutes.
+    ///
+    /// A stream of gRPC has no comments, and nothing comes while the agent thinks: there it counts
+    /// only if it was set here. Let the transport send pings of HTTP/2.
     #[must_use]
     pub const fn idle_timeout(mut self, limit: Duration) -> Self {
-        self.idle = limit;
+        self.limits.idle = Some(limit);
+        self
+    }
+
+    /// How long a reply that is no stream may take from its head to its end. The default is a
+    /// minute.
+    #[must_use]
+    pub const fn body_timeout(mut self, limit: Duration) -> Self {
+        self.limits.body = limit;
         self
     }
 }

@@ -1,8 +1,9 @@
-use std::{error, fmt};
+use std::{error, fmt, time::Duration};
 
 use http::StatusCode;
+use portcullis_sse as sse;
 
-use super::{BoxError, sse::TooLong};
+use super::{BoxError, limits::TooLong};
 use crate::model::Error;
 
 /// Why a call has no result.
@@ -17,11 +18,24 @@ pub enum CallError {
         status: StatusCode,
         /// The beginning of the body.
         body: String,
+        /// When to try again, where the server says so.
+        retry_after: Option<Duration>,
+    },
+    /// The server sends its callers elsewhere. Nobody follows: whoever trusts that place calls it.
+    Redirect {
+        /// The status.
+        status: StatusCode,
+        /// Where to.
+        location: String,
     },
     /// Nothing that a server of this protocol would say; the text tells what it was.
     Protocol(String),
-    /// A reply or an event was longer than allowed.
+    /// A reply, an event or a stream was longer than allowed.
     TooLong(TooLong),
+    /// The server took the request and did not begin to answer in time.
+    NoReply,
+    /// A reply had begun and did not end in time.
+    Slow,
     /// The stream ended though the task has not: read the task, or subscribe to it.
     Cut {
         /// The task, when the stream had told it.
@@ -45,6 +59,20 @@ impl CallError {
         }
     }
 
+    /// When to try again, where the server says so.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Refused(error) => error.after(),
+            Self::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    pub(super) fn too_long(error: sse::TooLong) -> Self {
+        Self::TooLong(error.into())
+    }
+
     pub(super) fn protocol(what: impl Into<String>) -> Self {
         Self::Protocol(what.into())
     }
@@ -54,10 +82,15 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(_) => f.write_str("the server refused"),
-            Self::Status { status, body } if body.is_empty() => {
+            Self::Status { status, body, .. } if body.is_empty() => {
                 write!(f, "the server answered {status}")
             }
-            Self::Status { status, body } => write!(f, "the server answered {status}: {body}"),
+            Self::Redirect { status, location } => {
+                write!(f, "the server answered {status}: look at {location:?}")
+            }
+            Self::NoReply => f.write_str("the server did not answer in time"),
+            Self::Slow => f.write_str("the reply did not end in time"),
+            Self::Status { status, body, .. } => write!(f, "the server answered {status}: {body}"),
             Self::Protocol(what) => write!(f, "not an A2A server, or a broken one: {what}"),
             Self::TooLong(_) => f.write_str("the server sent too much"),
             Self::Cut { .. } => f.write_str("the stream ended before the task did"),

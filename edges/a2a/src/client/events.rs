@@ -2,31 +2,32 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
 
-use bytes::Bytes;
 use futures_core::Stream;
-use http_body::Body;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Sleep, sleep};
 
 #[cfg(feature = "grpc")]
-use super::grpc::{self, Messages};
+use super::messages::Messages;
 use super::{
     binding::Envelope,
+    course::Course,
     error::CallError,
-    sse::{Decoder, Frame},
+    frames::{self, Frames, Told},
+    limits::Limits,
     transport::ReplyBody,
 };
-use crate::model::{StreamResponse, decode_response};
+use crate::model::StreamResponse;
 
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Where the stream can be resumed, when the server gives ids.
-    pub id: Option<String>,
+    /// Where the stream can be resumed, when the server gives ids. Events share it while it stays.
+    pub id: Option<Arc<str>>,
     /// What happened.
     pub response: StreamResponse,
 }
@@ -34,191 +35,101 @@ pub struct Event {
 /// The events of a task, or the one message that answers.
 ///
 /// It ends after the last event of a task, or when the task waits for the caller. A connection
-/// that ends before gives [`CallError::Cut`] as the last item (O-S10).
+/// that ends before gives [`CallError::Cut`] as the last item (O-S10). A server that says more
+/// after the end, or leaves the connection open, is not waited for.
+///
+/// An event of a kind that this build does not know is left out; one of another task, or one that
+/// cannot be read, is an error, and the last item.
 ///
 /// # Cancel safety
 /// Dropping it closes the connection. The task goes on.
 pub struct EventStream {
-    envelope: Envelope,
-    body: Option<ReplyBody>,
-    /// What of the last chunk is not read yet.
-    chunk: Bytes,
-    decoder: Decoder,
-    idle: Duration,
-    silence: Pin<Box<Sleep>>,
-    task_id: Option<String>,
-    last_event_id: Option<String>,
-    /// Whether the stream may end here.
-    rests: bool,
-    #[cfg(feature = "grpc")]
-    messages: Option<Box<Over>>,
+    source: Source,
+    course: Course,
+    /// From the last event on: until when it may come again.
+    closing: Option<Pin<Box<Sleep>>>,
 }
 
-/// A stream over gRPC.
-#[cfg(feature = "grpc")]
-struct Over {
-    /// What was read to know that it is a stream.
-    first: Option<Event>,
-    messages: Messages,
-    limit: usize,
+enum Source {
+    Frames(Box<Frames>),
+    #[cfg(feature = "grpc")]
+    Messages(Box<Messages>),
+    /// A reply in one piece, as some servers give to a streaming call (A2A-RPC-22).
+    One(Box<Option<Told>>),
+    Over,
 }
+
+/// How long a server may take to close a stream, or to send the whole task again (A2A-OP-57).
+const CLOSING: Duration = Duration::from_secs(1);
 
 impl EventStream {
-    pub(super) fn new(envelope: Envelope, body: ReplyBody, limit: usize, idle: Duration) -> Self {
+    pub(super) fn new(envelope: Envelope, body: ReplyBody, limits: &Limits) -> Self {
+        Self::of(Source::Frames(Box::new(Frames::new(
+            envelope, body, limits,
+        ))))
+    }
+
+    #[cfg(feature = "grpc")]
+    pub(super) fn of_messages(messages: Messages) -> Self {
+        Self::of(Source::Messages(Box::new(messages)))
+    }
+
+    pub(super) fn one(envelope: &Envelope, reply: &[u8]) -> Result<Self, CallError> {
+        let told = frames::read(envelope, reply, None)?;
+        Ok(Self::of(Source::One(Box::new(Some(told)))))
+    }
+
+    fn of(source: Source) -> Self {
         Self {
-            envelope,
-            body: Some(body),
-            chunk: Bytes::new(),
-            decoder: Decoder::new(limit),
-            idle,
-            silence: Box::pin(sleep(idle)),
-            task_id: None,
-            last_event_id: None,
-            rests: false,
-            #[cfg(feature = "grpc")]
-            messages: None,
+            source,
+            course: Course::default(),
+            closing: None,
         }
-    }
-
-    /// A stream over gRPC. A refusal before the first event is one of the call.
-    #[cfg(feature = "grpc")]
-    pub(super) async fn of_messages(messages: Messages, limit: usize) -> Result<Self, CallError> {
-        let mut stream = Self::new(
-            Envelope::None,
-            ReplyBody::default(),
-            limit,
-            // Nothing comes while nothing happens.
-            Duration::MAX,
-        );
-        stream.messages = Some(Box::new(Over {
-            first: None,
-            messages,
-            limit,
-        }));
-        let first = std::future::poll_fn(|cx| stream.poll_message(cx)).await;
-        let first = first.transpose()?;
-        if let Some(over) = &mut stream.messages {
-            over.first = first;
-        }
-        Ok(stream)
-    }
-
-    #[cfg(feature = "grpc")]
-    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, CallError>>> {
-        let Some(over) = &mut self.messages else {
-            return Poll::Ready(None);
-        };
-        if let Some(first) = over.first.take() {
-            return Poll::Ready(Some(Ok(first)));
-        }
-        let limit = over.limit;
-        let item = match ready!(Pin::new(&mut over.messages).poll_next(cx)) {
-            Some(Ok(message)) => match grpc::event(&message) {
-                Ok(response) => {
-                    self.follow(&response);
-                    return Poll::Ready(Some(Ok(Event { id: None, response })));
-                }
-                Err(error) => return self.fail(error),
-            },
-            Some(Err(status)) if !grpc::is_broken(&status) => {
-                return self.fail(grpc::failed(status, limit));
-            }
-            Some(Err(error)) => {
-                tracing::debug!(%error, "the connection broke");
-                self.end()
-            }
-            None => self.end(),
-        };
-        self.messages = None;
-        Poll::Ready(item)
-    }
-
-    /// A reply in one piece, as some servers give to a streaming call (A2A-RPC-22).
-    pub(super) fn one(envelope: Envelope, reply: &[u8], idle: Duration) -> Self {
-        let mut stream = Self::new(envelope, ReplyBody::default(), reply.len() + 8, idle);
-        stream.chunk = [b"data:", reply, b"\n\n"].concat().into();
-        stream
     }
 
     /// The task that the stream is about, once it said so.
     #[must_use]
     pub fn task_id(&self) -> Option<&str> {
-        self.task_id.as_deref()
+        self.course.task_id()
     }
 
     /// The id of the last event, to resume after.
     #[must_use]
     pub fn last_event_id(&self) -> Option<&str> {
-        self.last_event_id.as_deref()
+        self.course.last_event_id()
     }
 
-    /// Reads what is at hand already.
-    fn at_hand(&mut self) -> Result<Option<Event>, CallError> {
-        let chunk = std::mem::take(&mut self.chunk);
-        let mut rest = &chunk[..];
-        let frame = self.decoder.next(&mut rest)?;
-        self.chunk = chunk.slice_ref(rest);
-        frame.map(|frame| self.read(frame)).transpose()
-    }
-
-    fn read(&mut self, frame: Frame) -> Result<Event, CallError> {
-        let Some(result) = self.envelope.open(&frame.data)? else {
-            return Err(CallError::protocol("an event has no result"));
-        };
-        let response = decode_response::<StreamResponse>(result)
-            .map_err(|error| CallError::protocol(format!("an event is not valid: {error}")))?;
-        self.follow(&response);
-        self.last_event_id.clone_from(&frame.id);
-        Ok(Event {
-            id: frame.id,
-            response,
-        })
-    }
-
-    fn follow(&mut self, response: &StreamResponse) {
-        let (task_id, state) = match response {
-            StreamResponse::Message(_) => {
-                self.rests = true;
-                return;
-            }
-            StreamResponse::Task(task) => (&task.id, Some(&task.status.state)),
-            StreamResponse::StatusUpdate(update) => (&update.task_id, Some(&update.status.state)),
-            StreamResponse::ArtifactUpdate(update) => (&update.task_id, None),
-        };
-        if self.task_id.as_ref() != Some(task_id) {
-            self.task_id = Some(task_id.clone());
-        }
-        if let Some(state) = state {
-            self.rests = state.is_terminal() || state.is_interrupted();
+    fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Told, CallError>>> {
+        match &mut self.source {
+            Source::Frames(frames) => frames.poll_next(cx),
+            #[cfg(feature = "grpc")]
+            Source::Messages(messages) => messages.poll_next(cx),
+            Source::One(told) => Poll::Ready(told.take().map(Ok)),
+            Source::Over => Poll::Ready(None),
         }
     }
 
-    /// The body is over: well, or not.
-    fn end(&mut self) -> Option<Result<Event, CallError>> {
-        self.body = None;
-        // An event without its blank line counts if it is whole.
-        if let Some(frame) = self.decoder.finish()
-            && let Ok(event) = self.read(frame)
-        {
-            return Some(Ok(event));
+    /// Whether the last event was a while ago.
+    fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if !self.course.is_over() {
+            return Poll::Pending;
         }
-        (!std::mem::replace(&mut self.rests, true)).then(|| {
-            Err(CallError::Cut {
-                task_id: self.task_id.clone(),
-                last_event_id: self.last_event_id.clone(),
-            })
-        })
+        let closing = self.closing.get_or_insert_with(|| Box::pin(sleep(CLOSING)));
+        closing.as_mut().poll(cx)
+    }
+
+    fn end(&mut self) -> Poll<Option<Result<Event, CallError>>> {
+        let was_open = !matches!(self.source, Source::Over);
+        self.source = Source::Over;
+        let end = if was_open { self.course.end() } else { Ok(()) };
+        Poll::Ready(end.err().map(Err))
     }
 
     fn fail(&mut self, error: CallError) -> Poll<Option<Result<Event, CallError>>> {
-        self.body = None;
-        #[cfg(feature = "grpc")]
-        {
-            self.messages = None;
-        }
-        self.chunk = Bytes::new();
-        self.rests = true;
-        Poll::Ready(Some(Err(error)))
+        self.source = Source::Over;
+        // Whatever the server does after the end.
+        let error = Some(error).filter(|_| !self.course.is_over());
+        Poll::Ready(error.map(Err))
     }
 }
 
@@ -227,37 +138,27 @@ impl Stream for EventStream {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
-        #[cfg(feature = "grpc")]
-        if this.messages.is_some() {
-            return this.poll_message(cx);
-        }
         loop {
-            match this.at_hand() {
-                Ok(Some(event)) => return Poll::Ready(Some(Ok(event))),
-                Ok(None) => {}
-                Err(error) => return this.fail(error),
-            }
-            let Some(body) = &mut this.body else {
-                return Poll::Ready(this.end());
+            let told = match this.poll_told(cx) {
+                Poll::Ready(told) => told,
+                Poll::Pending => {
+                    ready!(this.poll_closed(cx));
+                    return this.end();
+                }
             };
-            match Pin::new(body).poll_frame(cx) {
-                Poll::Ready(Some(Ok(frame))) => {
-                    this.silence.as_mut().reset(Instant::now() + this.idle);
-                    if let Ok(data) = frame.into_data() {
-                        this.chunk = data;
+            match told {
+                Some(Ok(Told { id, response })) => {
+                    let Some(response) = response else { continue };
+                    match this.course.take(&response, id.as_ref()) {
+                        Ok(true) => return Poll::Ready(Some(Ok(Event { id, response }))),
+                        // However busy it is, its time is over.
+                        Ok(false) if this.poll_closed(cx).is_ready() => return this.end(),
+                        Ok(false) => {}
+                        Err(error) => return this.fail(error),
                     }
                 }
-                // After the last event it does not matter how the connection ended; before, the
-                // caller must recover just as from a clean end.
-                Poll::Ready(Some(Err(error))) => {
-                    tracing::debug!(%error, "the connection broke");
-                    return Poll::Ready(this.end());
-                }
-                Poll::Ready(None) => return Poll::Ready(this.end()),
-                Poll::Pending => {
-                    ready!(this.silence.as_mut().poll(cx));
-                    return this.fail(CallError::Idle);
-                }
+                Some(Err(error)) => return this.fail(error),
+                None => return this.end(),
             }
         }
     }
@@ -266,8 +167,8 @@ impl Stream for EventStream {
 impl fmt::Debug for EventStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventStream")
-            .field("task_id", &self.task_id)
-            .field("last_event_id", &self.last_event_id)
+            .field("task_id", &self.task_id())
+            .field("last_event_id", &self.last_event_id())
             .finish_non_exhaustive()
     }
 }

@@ -6,15 +6,17 @@ use http::{
 };
 use http_body_util::{BodyExt, Full};
 use serde::Serialize;
-use tonic::{Code, Status, Streaming, client::Grpc, metadata::MetadataMap};
+use tonic::{Code, Status, client::Grpc, metadata::MetadataMap};
 use tower_service::Service;
 
 use super::{
     BoxError,
     error::CallError,
     events::EventStream,
-    exchange::retry_after,
-    sse::TooLong,
+    exchange::in_time,
+    limits::{Limits, TooLong},
+    messages::Messages,
+    retry_after::retry_after,
     transport::{ReplyBody, Transport},
 };
 use crate::{
@@ -83,21 +85,19 @@ answers!(
     AgentCard
 );
 
-/// The events of a stream, as they come.
-pub(super) type Messages = Streaming<a2a::StreamResponse>;
-
 /// One call of a client over gRPC.
 pub(super) struct OverGrpc<'a, T> {
     pub(super) transport: &'a T,
     pub(super) url: &'a Uri,
     pub(super) tenant: Option<&'a str>,
     pub(super) headers: HeaderMap,
-    pub(super) limit: usize,
+    pub(super) limits: Limits,
 }
 
 impl<T: Transport> OverGrpc<'_, T> {
     pub(super) fn resuming_after(mut self, event: Option<&str>) -> Self {
-        if let Some(event) = event.and_then(|event| HeaderValue::from_str(event).ok()) {
+        if let Some(event) = event.and_then(|event| HeaderValue::from_bytes(event.as_bytes()).ok())
+        {
             let name = HeaderName::from_static("last-event-id");
             self.headers.insert(name, event);
         }
@@ -109,11 +109,11 @@ impl<T: Transport> OverGrpc<'_, T> {
         operation: Operation,
         params: &impl Params,
     ) -> Result<R, CallError> {
-        let limit = self.limit;
+        let limits = self.limits;
         let (mut grpc, path) = self.ready(operation).await?;
         let codec = Codec::<_, R::Message>::default();
-        let response = grpc.unary(self.request(params), path, codec).await;
-        let message = response.map_err(|status| failed(status, limit))?;
+        let response = in_time(&limits, grpc.unary(self.request(params), path, codec)).await?;
+        let message = response.map_err(|status| failed(status, limits.piece))?;
         read(message.get_ref(), operation)
     }
 
@@ -121,12 +121,14 @@ impl<T: Transport> OverGrpc<'_, T> {
         self,
         params: &DeleteTaskPushNotificationConfigRequest,
     ) -> Result<(), CallError> {
-        let limit = self.limit;
+        let limits = self.limits;
         let operation = Operation::DeleteTaskPushNotificationConfig;
         let (mut grpc, path) = self.ready(operation).await?;
         let codec = Codec::<_, ()>::default();
-        let response = grpc.unary(self.request(params), path, codec).await;
-        response.map(drop).map_err(|status| failed(status, limit))
+        let response = in_time(&limits, grpc.unary(self.request(params), path, codec)).await?;
+        response
+            .map(drop)
+            .map_err(|status| failed(status, limits.piece))
     }
 
     pub(super) async fn stream(
@@ -134,15 +136,16 @@ impl<T: Transport> OverGrpc<'_, T> {
         operation: Operation,
         params: &impl Params,
     ) -> Result<EventStream, CallError> {
-        let limit = self.limit;
+        let limits = self.limits;
         let (mut grpc, path) = self.ready(operation).await?;
         let codec = Codec::<_, a2a::StreamResponse>::default();
         let request = self.request(params);
-        let response = grpc.server_streaming(request, path, codec).await;
-        let messages = response
-            .map_err(|status| failed(status, limit))?
-            .into_inner();
-        EventStream::of_messages(messages, limit).await
+        let opening = async {
+            let response = grpc.server_streaming(request, path, codec).await;
+            let response = response.map_err(|status| failed(status, limits.piece))?;
+            Messages::open(response.into_inner(), limits).await
+        };
+        Ok(EventStream::of_messages(in_time(&limits, opening).await??))
     }
 
     async fn ready(
@@ -150,8 +153,8 @@ impl<T: Transport> OverGrpc<'_, T> {
         operation: Operation,
     ) -> Result<(Grpc<Channel<T>>, PathAndQuery), CallError> {
         let channel = Channel(self.transport.clone());
-        let mut grpc =
-            Grpc::with_origin(channel, self.url.clone()).max_decoding_message_size(self.limit);
+        let mut grpc = Grpc::with_origin(channel, self.url.clone())
+            .max_decoding_message_size(self.limits.piece);
         grpc.ready().await.map_err(CallError::Transport)?;
         let path = PathAndQuery::try_from(format!("{}/{operation}", binding::Grpc::PATH));
         Ok((grpc, path.expect("letters, dots and slashes")))
@@ -177,13 +180,20 @@ fn read<R: Decode>(message: &impl Text, operation: Operation) -> Result<R, CallE
     decode_response(&json).map_err(|error| invalid(&error))
 }
 
-/// An event of a stream.
-pub(super) fn event(message: &a2a::StreamResponse) -> Result<model::StreamResponse, CallError> {
+/// An event of a stream; `None` where it is of a kind that nobody knows.
+pub(super) fn event(
+    message: &a2a::StreamResponse,
+) -> Result<Option<model::StreamResponse>, CallError> {
+    if message.payload.is_none() {
+        return Ok(None);
+    }
     let invalid = |error: &dyn std::fmt::Display| {
         CallError::protocol(format!("an event is not valid: {error}"))
     };
     let json = json(message).map_err(|error| invalid(&error))?;
-    decode_response(&json).map_err(|error| invalid(&error))
+    decode_response(&json)
+        .map(Some)
+        .map_err(|error| invalid(&error))
 }
 
 /// Why a call has no answer: the server refused, or nobody answered.
@@ -198,7 +208,7 @@ pub(super) fn failed(status: Status, limit: usize) -> CallError {
     }
     // Nothing of the protocol has this code; the reader of messages has it.
     if status.code() == Code::OutOfRange {
-        return TooLong::over(limit).into();
+        return TooLong::reply(limit).into();
     }
     CallError::Refused(Box::new(error_of(&status)))
 }

@@ -35,12 +35,13 @@ pub(super) fn result_of<'a>(reply: &'a [u8], id: &Id) -> Result<Option<&'a str>,
 pub(super) fn refusal_in(body: &[u8], status: StatusCode) -> Option<Error> {
     let error: ErrorObject<'_> = serde_json::from_str(read(body).ok()?.error?.get()).ok()?;
     let data = error.data.map(RawValue::get);
-    // What the protocol has no code for is told by the status (A2A-RPC-35).
+    // What the protocol has no code for is told by the status, and keeps its number (A2A-RPC-34,
+    // A2A-RPC-35).
     let is_known = ErrorKind::from_code(error.code).is_some();
     Some(if is_known {
         Error::from_wire(error.code, error.message, data)
     } else {
-        Error::from_http(status.as_u16(), error.message, data)
+        Error::from_http(status.as_u16(), error.message, data).or_code(error.code)
     })
 }
 

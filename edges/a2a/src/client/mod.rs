@@ -35,18 +35,23 @@ mod binding;
 mod call;
 mod card;
 mod connection;
+mod course;
 mod error;
 mod events;
 mod exchange;
+mod frames;
 #[cfg(feature = "grpc")]
 mod grpc;
 mod interface;
 mod json_rpc;
+mod limits;
+#[cfg(feature = "grpc")]
+mod messages;
 mod methods;
 mod params;
 mod request;
 mod rest;
-mod sse;
+mod retry_after;
 mod transport;
 
 pub use self::{
@@ -56,7 +61,7 @@ pub use self::{
     error::CallError,
     events::{Event, EventStream},
     interface::NoInterface,
-    sse::TooLong,
+    limits::TooLong,
     transport::Transport,
 };
 

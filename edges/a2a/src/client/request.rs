@@ -57,7 +57,8 @@ impl<T: Transport> Client<T> {
             ("tracestate", state),
             ("last-event-id", last_event_id),
         ] {
-            if let Some(value) = text.and_then(|text| HeaderValue::from_str(text).ok()) {
+            if let Some(value) = text.and_then(|text| HeaderValue::from_bytes(text.as_bytes()).ok())
+            {
                 headers.insert(HeaderName::from_static(name), value);
             }
         }
@@ -72,7 +73,7 @@ impl<T: Transport> Client<T> {
             url: &self.url,
             tenant: self.tenant.as_deref(),
             headers,
-            limit: self.limit,
+            limits: self.limits,
         }
     }
 

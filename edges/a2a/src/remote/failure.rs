@@ -63,13 +63,17 @@ fn tell(failure: &mut Failure, told: &Json) {
 pub(super) fn of_call(error: CallError) -> Failure {
     let failure = match &error {
         CallError::Refused(refusal) => return of_refusal(refusal),
-        CallError::Status { status, .. } if status.is_server_error() => unavailable(),
+        CallError::Status { status, .. } if status.is_server_error() => {
+            let mut failure = unavailable();
+            failure.set_retry_after(error.retry_after());
+            failure
+        }
         CallError::Status { status, .. } => match ErrorKind::from_http_status(status.as_u16()) {
             Some(kind) => of_kind(kind, None),
             None => broken(),
         },
-        CallError::Protocol(_) | CallError::TooLong(_) => broken(),
-        CallError::Idle => Failure::with_code(
+        CallError::Protocol(_) | CallError::TooLong(_) | CallError::Redirect { .. } => broken(),
+        CallError::Idle | CallError::NoReply | CallError::Slow => Failure::with_code(
             FailureCode::TIMEOUT,
             "the remote agent was silent for too long",
         )

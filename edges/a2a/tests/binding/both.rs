@@ -97,7 +97,7 @@ async fn events(stream: Result<EventStream, CallError>) -> Answer {
     let mut stream = stream?;
     while let Some(event) = stream.next().await {
         let event = event?;
-        events.push(json!([event.id, event.response]));
+        events.push(json!([event.id.as_deref(), event.response]));
     }
     Ok(events.into())
 }

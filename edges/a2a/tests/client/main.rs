@@ -1,7 +1,9 @@
 //! The client against servers that misbehave in every known way.
 
+mod bad_server;
 mod card;
 mod framing;
+mod raw;
 mod replies;
 mod requests;
 mod rest;

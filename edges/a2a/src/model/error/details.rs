@@ -94,6 +94,15 @@ impl Error {
         Self::told(kind, message.into(), details)
     }
 
+    /// With the code that a peer said, unless its reason tells more.
+    #[cfg(feature = "client")]
+    pub(crate) fn or_code(mut self, code: i32) -> Self {
+        if self.reason().is_none() {
+            self.0.foreign_code = Some(code);
+        }
+        self
+    }
+
     fn told(mut kind: Option<ErrorKind>, message: String, data: Option<&str>) -> Self {
         let details: Vec<Box<RawValue>> = data
             .and_then(|data| serde_json::from_str(data).ok())
