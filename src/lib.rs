@@ -72,7 +72,7 @@ pub use self::{
     policy::{Admitted, AdmittedStream, Policy, PolicyLayer},
     prompt::{ImageRef, Prompt},
     scope::{
-        Principal, Scope, TraceContext, TraceContextError, TurnRecord, TurnSummary, UsageSink,
+        Peer, Principal, Scope, TraceContext, TraceContextError, TurnRecord, TurnSummary, UsageSink,
     },
     script::{
         Finish, FromFn, FromFnLayer, Next, Run, Script, ScriptLayer, ScriptStream, Scripted,

@@ -4,7 +4,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use portcullis_a2a::model::TaskState;
 
-use crate::log::LogForm;
+use crate::{log::LogForm, proxies::Network};
 
 /// Puts an agent behind the gate, or calls one.
 #[derive(Debug, Parser)]
@@ -103,6 +103,14 @@ pub(crate) struct ServeArgs {
     /// only, or anywhere.
     #[arg(long, value_name = "public|private")]
     pub(crate) webhooks: Option<Webhooks>,
+    /// How many turns a minute a caller may begin: the holder of a key, or an address where nobody
+    /// needs one. More are refused, and told when to come again.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rate: Option<u32>,
+    /// Believe this proxy on where a request comes from (X-Forwarded-For): an address or a network,
+    /// such as 10.0.0.0/8; more than one may be given.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) trust_proxy: Vec<Network>,
     /// How many turns run at once; more wait.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) turns: u32,

@@ -11,10 +11,11 @@ use portcullis_a2a::{
 use portcullis_net::Tls;
 use portcullis_sqlite::{Database, SqliteLog};
 use tokio::net::TcpListener;
-use tower::Layer;
+use tower::{Layer, ServiceExt};
 
 use crate::{
-    args::Webhooks, complaint::Complaint, exit::INTERRUPTED, guard::Guard, stop::Stop, webhooks,
+    args::Webhooks, complaint::Complaint, exit::INTERRUPTED, guard::Guard, proxies::Proxies,
+    stop::Stop, webhooks,
 };
 
 /// How long turns and connections may take to end after the program was asked to stop.
@@ -54,6 +55,7 @@ pub(crate) struct Gate {
     address: SocketAddr,
     tls: Option<Tls>,
     guard: Option<Guard>,
+    proxies: Proxies,
     server: Server,
 }
 
@@ -63,43 +65,58 @@ pub(crate) struct About {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) examples: Vec<&'static str>,
+}
+
+/// What is around an agent: who reaches it, and how.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    pub(crate) tls: Option<Tls>,
     /// Where callers reach it, if not at the address that it listens on.
     pub(crate) url: Option<String>,
     /// Who is let in; without it everybody is.
     pub(crate) guard: Option<Guard>,
+    /// Who may say where a request comes from.
+    pub(crate) proxies: Proxies,
     /// Where webhooks may be, if there are any.
     pub(crate) webhooks: Option<Webhooks>,
+    /// Where tasks live; in memory without it.
+    pub(crate) database: Option<Database>,
 }
 
 impl Gate {
     /// Opens the socket, and takes care of tasks that an earlier process left behind. Without a
-    /// database, tasks live in memory; without a control plane, tasks that run take no messages.
+    /// control plane, tasks that run take no messages.
     pub(crate) async fn open(
         listen: &str,
-        tls: Option<Tls>,
-        database: Option<Database>,
         agent: BoxAgent,
-        control: Option<Arc<dyn SessionControl>>,
         about: About,
+        control: Option<Arc<dyn SessionControl>>,
+        around: Surroundings,
     ) -> Result<Self, Complaint> {
+        let Surroundings {
+            tls,
+            url: public,
+            guard,
+            proxies,
+            webhooks,
+            database,
+        } = around;
         let listener = portcullis_net::bind(listen)
             .await
             .map_err(|error| Complaint::nothing_to_serve("cannot listen", error))?;
         let address = listener
             .local_addr()
             .map_err(|error| Complaint::nothing_to_serve("cannot listen", error))?;
-        let url = about
-            .url
-            .clone()
-            .unwrap_or_else(|| url(address, tls.as_ref()));
-        let guard = about.guard.clone();
+        let url = public.unwrap_or_else(|| url(address, tls.as_ref()));
         if guard.is_some() && tls.is_none() && !address.ip().is_loopback() {
             tracing::warn!("keys come in the clear: put TLS in front, or serve it with --tls-cert");
         }
-        let push = about
-            .webhooks
-            .map(|may| webhooks::push(may, database.as_ref()));
-        let mut builder = Server::agent_builder(agent, card(&url, about));
+        let push = webhooks.map(|may| webhooks::push(may, database.as_ref()));
+        let mut card = card(&url, about);
+        if guard.is_some() {
+            Guard::declare(&mut card);
+        }
+        let mut builder = Server::agent_builder(agent, card);
         if let Some(push) = push {
             builder = builder.push(push);
         }
@@ -111,7 +128,9 @@ impl Gate {
         if let Some(control) = control {
             builder = builder.session_control(control);
         }
-        let server = builder.build();
+        let server = builder
+            .try_build()
+            .map_err(|error| Complaint::nothing_to_serve("nothing to serve", error))?;
         server
             .recover()
             .await
@@ -121,6 +140,7 @@ impl Gate {
             address,
             tls,
             guard,
+            proxies,
             server,
         })
     }
@@ -138,11 +158,16 @@ impl Gate {
             http = http.tls(tls);
         }
         let binding = OnePort::with_layout(self.server.clone(), &Layout::new());
+        let proxies = self.proxies;
+        let tell = move |request| proxies.tell(request);
         let http = match self.guard {
-            None => http.serve(self.listener, binding, stop.asked()).boxed(),
+            None => {
+                let service = binding.map_request(tell);
+                http.serve(self.listener, service, stop.asked()).boxed()
+            }
             Some(guard) => {
-                let guarded = guard.layer().layer(binding);
-                http.serve(self.listener, guarded, stop.asked()).boxed()
+                let service = guard.layer().layer(binding).map_request(tell);
+                http.serve(self.listener, service, stop.asked()).boxed()
             }
         };
         // Both at once: a connection ends when its stream does, and that the server ends.
@@ -169,9 +194,6 @@ fn card(url: &str, about: About) -> AgentCard {
         AgentCard::of_interfaces(about.name.clone(), about.description.clone(), interfaces);
     env!("CARGO_PKG_VERSION").clone_into(&mut card.version);
     let skill = AgentSkill::new("main", about.name, about.description).with_tags(["text"]);
-    if about.guard.is_some() {
-        Guard::declare(&mut card);
-    }
     card.skills = vec![
         about
             .examples

@@ -14,6 +14,7 @@ mod key;
 mod log;
 mod plain;
 mod program;
+mod proxies;
 mod serve;
 mod stop;
 mod tasks;

@@ -10,6 +10,7 @@ use portcullis_layers::{
     ServiceBuilderExt,
     auth::{ApiKeys, AuthLayer},
     budget::{BudgetLayer, Limits, Meter},
+    rate_limit::{ByPrincipal, Rate, RateLimitLayer},
     session::SessionDesk,
     timeout::TimeoutLayer,
     trace::TraceLayer,
@@ -23,10 +24,11 @@ use crate::{
     complaint::Complaint,
     desk::Desk,
     exec::Exec,
-    gate::{About, Gate, Store},
+    gate::{About, Gate, Store, Surroundings},
     guard::Guard,
     log,
     program::itself,
+    proxies::Proxies,
     stop::Stop,
 };
 
@@ -38,16 +40,10 @@ const WAIT: Duration = Duration::from_secs(60);
 pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     log::start(args.log);
     let database = Store::from_flag(&args.store).open()?;
-    let (engine, mut about) = engine(&args, database.as_ref())?;
-    about.url.clone_from(&args.public_url);
-    about.webhooks = args.webhooks;
-    if let Some(file) = &args.api_keys {
-        let keys = ApiKeys::open(file).map_err(|error| {
-            Complaint::nothing_to_serve(format!("no API keys in {}", file.display()), error)
-        })?;
-        about.guard = Some(Guard::new(keys, &args.require_scope));
-    }
-    let guarded = about.guard.is_some();
+    let (engine, about) = engine(&args, database.as_ref())?;
+    let around = surroundings(&args, database)?;
+    let guarded = around.guard.is_some();
+    let rate = args.rate.map(rate_limit).transpose()?;
     let name = about.name.clone();
     let sessions = SessionDesk::new();
     let session_gate = sessions
@@ -60,6 +56,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
         .optional(guarded.then(AuthLayer::demand))
         .layer(TraceLayer::new().agent(name.as_str()))
         .session_gate(session_gate)
+        .optional(rate)
         .concurrency(args.turns as usize)
         .budget(BudgetLayer::per_turn(Limits::of(
             Meter::ToolCalls,
@@ -69,30 +66,26 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
         .session_window(sessions.window())
         .conform()
         .service(engine);
-    let tls = match (&args.tls_cert, &args.tls_key) {
-        (Some(certificate), Some(key)) => Some(
-            Tls::from_files(certificate, key)
-                .map_err(|error| Complaint::nothing_to_serve("no TLS", error))?,
-        ),
-        _ => None,
-    };
     let gate = Gate::open(
         &args.listen,
-        tls,
-        database,
         BoxAgent::new(agent),
-        Some(Arc::new(sessions)),
         about,
+        Some(Arc::new(sessions)),
+        around,
     )
     .await?;
     let stop = Stop::on_signals();
     let said = writeln!(
         io::stdout(),
-        "{name} is at {url}\nstack: catch, {auth}trace, session gate, concurrency ({turns} turns), budget ({tools} tools a turn), \
+        "{name} is at {url}\nstack: catch, {auth}trace, session gate, {rate}concurrency ({turns} turns), budget ({tools} tools a turn), \
          timeout ({seconds} s a turn), session window, conform\ntasks: {store}\ntry: {itself} call {url} \"{example}\"",
         itself = itself(),
         url = gate.url(),
         auth = if guarded { "auth (API keys), " } else { "" },
+        rate = args
+            .rate
+            .map(|turns| format!("rate limit ({turns} turns a minute), "))
+            .unwrap_or_default(),
         turns = args.turns,
         tools = args.turn_tools,
         seconds = args.turn_seconds,
@@ -106,6 +99,41 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     // Somebody closed standard output: that is no reason not to serve.
     drop(said);
     Ok(gate.serve(&stop).await)
+}
+
+/// Who reaches the agent, and how.
+fn surroundings(args: &ServeArgs, database: Option<Database>) -> Result<Surroundings, Complaint> {
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => Some(
+            Tls::from_files(certificate, key)
+                .map_err(|error| Complaint::nothing_to_serve("no TLS", error))?,
+        ),
+        _ => None,
+    };
+    let guard = match &args.api_keys {
+        Some(file) => {
+            let keys = ApiKeys::open(file).map_err(|error| {
+                Complaint::nothing_to_serve(format!("no API keys in {}", file.display()), error)
+            })?;
+            Some(Guard::new(keys, &args.require_scope))
+        }
+        None => None,
+    };
+    Ok(Surroundings {
+        tls,
+        url: args.public_url.clone(),
+        guard,
+        proxies: Proxies::new(&args.trust_proxy),
+        webhooks: args.webhooks,
+        database,
+    })
+}
+
+/// So many turns a minute for each principal, or for each address of those whom nobody knows.
+fn rate_limit(turns: u32) -> Result<RateLimitLayer<ByPrincipal>, Complaint> {
+    let rate = Rate::per_minute(turns)
+        .map_err(|error| Complaint::usage(format!("--rate {turns}: {error}")))?;
+    Ok(RateLimitLayer::per_principal(rate))
 }
 
 fn engine(args: &ServeArgs, database: Option<&Database>) -> Result<(BoxAgent, About), Complaint> {
@@ -136,9 +164,6 @@ fn engine(args: &ServeArgs, database: Option<&Database>) -> Result<(BoxAgent, Ab
                 description: format!("Passes a message to {name} and answers what that prints."),
                 name,
                 examples: Vec::new(),
-                url: None,
-                guard: None,
-                webhooks: None,
             };
             Ok((exec.agent(), about))
         }
@@ -161,8 +186,5 @@ pub(crate) fn about_desk() -> About {
             "find TODO in src",
             "what is 12*34, and that in hex?",
         ],
-        url: None,
-        guard: None,
-        webhooks: None,
     }
 }

@@ -1,5 +1,6 @@
 //! In which circumstances an agent is asked.
 
+mod peer;
 mod principal;
 mod record;
 mod sink;
@@ -14,6 +15,7 @@ use crate::{
 };
 
 pub use self::{
+    peer::Peer,
     principal::Principal,
     record::{TurnRecord, TurnSummary},
     sink::UsageSink,

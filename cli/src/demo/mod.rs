@@ -23,7 +23,7 @@ use crate::{
     call::connect,
     complaint::Complaint,
     exit::INTERRUPTED,
-    gate::{Gate, Store},
+    gate::{Gate, Store, Surroundings},
     program::itself,
     serve::{about_desk, open_desk},
     stop::Stop,
@@ -48,15 +48,11 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Complaint> {
         .map_err(|error| Complaint::nothing_to_serve("no place for tasks", error))?;
     let file = place.path().join("tasks.sqlite");
     let agent = stack.around(desk.agent());
-    let gate = Gate::open(
-        &args.listen,
-        None,
-        Store::File(file.clone()).open()?,
-        agent,
-        None,
-        about_desk(),
-    )
-    .await?;
+    let around = Surroundings {
+        database: Store::File(file.clone()).open()?,
+        ..Surroundings::default()
+    };
+    let gate = Gate::open(&args.listen, agent, about_desk(), None, around).await?;
     let url = gate.url();
     let stop = Stop::on_signals();
 

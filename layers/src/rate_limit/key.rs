@@ -1,8 +1,6 @@
 use std::{fmt, sync::Arc};
 
-use portcullis::Scope;
-
-use super::Peer;
+use portcullis::{Peer, Scope};
 
 /// Says which turns share a bucket. Also implemented by closures.
 pub trait Key {

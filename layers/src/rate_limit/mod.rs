@@ -128,8 +128,9 @@ mod limiter;
 mod line;
 mod memory;
 mod paced;
-mod peer;
 mod rate;
+
+pub use portcullis::Peer;
 
 pub use self::{
     admit::Admit,
@@ -139,6 +140,5 @@ pub use self::{
     limiter::{Decision, Limiter, Standing},
     memory::MemoryLimiter,
     paced::{Paced, PacedLayer},
-    peer::Peer,
     rate::{InvalidRate, Rate},
 };

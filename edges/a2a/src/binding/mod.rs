@@ -56,7 +56,9 @@
 //! # Who calls
 //!
 //! A layer in front authenticates and puts a [`Principal`](portcullis::Principal) into the
-//! extensions of the request. Nothing in a body or another header makes one.
+//! extensions of the request. Nothing in a body or another header makes one. A
+//! [`Peer`](portcullis::Peer) there goes into the scope of the turn, so that a limit can tell callers
+//! apart whom nobody knows; whoever serves knows the address, and which proxies to believe.
 
 #[cfg(feature = "grpc")]
 mod grpc;

@@ -1,4 +1,4 @@
-use portcullis::{Principal, TraceContext};
+use portcullis::{Peer, Principal, TraceContext};
 
 use crate::log::{Owner, Seq};
 
@@ -14,6 +14,7 @@ pub struct Caller {
     extensions: Vec<String>,
     last_event: Option<Seq>,
     trace: Option<TraceContext>,
+    peer: Option<Peer>,
 }
 
 impl Caller {
@@ -71,6 +72,14 @@ impl Caller {
         self
     }
 
+    /// Where the call comes from, for limits. An agent finds it in the extensions of its scope; no
+    /// task keeps it.
+    #[must_use]
+    pub const fn calling_from(mut self, peer: Option<Peer>) -> Self {
+        self.peer = peer;
+        self
+    }
+
     /// The tenant that the address names.
     #[must_use]
     pub fn tenant(&self) -> Option<&str> {
@@ -105,6 +114,12 @@ impl Caller {
     #[must_use]
     pub const fn trace(&self) -> Option<&TraceContext> {
         self.trace.as_ref()
+    }
+
+    /// Where the call comes from.
+    #[must_use]
+    pub const fn peer(&self) -> Option<Peer> {
+        self.peer
     }
 
     /// Whose tasks this caller reaches.

@@ -1,7 +1,7 @@
 //! Every check before an operation, in the one order of A2A-OP-11: version, capability,
 //! required extensions, tenant, task of this owner, context, state, content types.
 
-use portcullis::{Principal, TraceContext};
+use portcullis::{Peer, Principal, TraceContext};
 use portcullis_session::RESERVED_PREFIX;
 
 use super::{Caller, Operation, Request, Tenants, media_type, version};
@@ -19,6 +19,7 @@ pub(super) struct Standing {
     /// The extensions that are active.
     pub(super) extensions: Vec<String>,
     pub(super) trace: Option<TraceContext>,
+    pub(super) peer: Option<Peer>,
 }
 
 /// What can be checked without looking at any task.
@@ -41,6 +42,7 @@ pub(super) fn standing(
         principal: caller.principal().cloned(),
         extensions,
         trace: caller.trace().cloned(),
+        peer: caller.peer(),
     })
 }
 

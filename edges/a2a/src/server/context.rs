@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-use portcullis::{Principal, TraceContext};
+use portcullis::{Peer, Principal, TraceContext};
 use tokio::sync::{Mutex, mpsc};
 
 use super::core::Core;
@@ -30,6 +30,7 @@ pub(super) struct Asked {
     pub(super) tenant: Option<String>,
     pub(super) principal: Option<Principal>,
     pub(super) trace: Option<TraceContext>,
+    pub(super) peer: Option<Peer>,
     pub(super) extensions: Vec<String>,
     pub(super) metadata: Metadata,
     pub(super) accepted_output_modes: Vec<String>,
@@ -113,6 +114,12 @@ impl RequestContext {
     #[must_use]
     pub fn trace(&self) -> Option<&TraceContext> {
         self.0.trace.as_ref()
+    }
+
+    /// Where the request comes from, as far as whoever serves it tells.
+    #[must_use]
+    pub fn peer(&self) -> Option<Peer> {
+        self.0.peer
     }
 
     /// The extensions that are active.

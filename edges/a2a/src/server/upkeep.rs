@@ -100,6 +100,7 @@ fn run_again(server: &Server, orphan: &Orphan, snapshot: Snapshot) -> Result<(),
         principal: principal_of(owner),
         extensions,
         trace: None,
+        peer: None,
     };
     let task = Arc::new(task);
     let continued = Continued {

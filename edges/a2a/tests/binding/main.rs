@@ -8,6 +8,7 @@ mod gate;
 mod golden;
 mod grpc;
 mod names;
+mod peer;
 mod rest;
 mod rest_golden;
 mod streams;

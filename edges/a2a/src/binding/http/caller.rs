@@ -1,5 +1,5 @@
 use http::{HeaderValue, Response, request::Parts};
-use portcullis::Principal;
+use portcullis::{Peer, Principal};
 
 use super::{ResponseBody, parameters::Parameters};
 use crate::{
@@ -7,14 +7,16 @@ use crate::{
     wire::EXTENSIONS,
 };
 
-/// Who calls: what the headers say, and the principal that a layer in front has established.
+/// Who calls: what the headers say, and the principal and the peer that layers in front have
+/// established.
 pub(in crate::binding) fn caller(head: &Parts) -> Caller {
     let parameters = Parameters::of(head);
     let caller = Caller::new()
         .speaking(parameters.version)
         .asking_for(parameters.extensions)
         .in_trace(parameters.trace)
-        .with_principal(head.extensions.get::<Principal>().cloned());
+        .with_principal(head.extensions.get::<Principal>().cloned())
+        .calling_from(head.extensions.get::<Peer>().copied());
     match parameters.last_event_id {
         Some(seq) => caller.resuming_after(seq),
         None => caller,

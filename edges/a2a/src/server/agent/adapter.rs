@@ -67,7 +67,8 @@ impl Service<RequestContext> for AgentExecutor {
 }
 
 /// Where the turn takes place: session, source, tenant and principal; what the caller's own scope
-/// binds it to; among the extensions the trace that it belongs to and the request itself.
+/// binds it to; among the extensions the trace that it belongs to, where the caller calls from, and
+/// the request itself.
 fn scope_of(context: RequestContext) -> Scope {
     let mut scope = Scope::new(context.session()).with_source("a2a");
     if let Some(tenant) = context.tenant() {
@@ -79,6 +80,9 @@ fn scope_of(context: RequestContext) -> Scope {
     }
     if let Some(trace) = context.trace() {
         scope.extensions_mut().insert(trace.clone());
+    }
+    if let Some(peer) = context.peer() {
+        scope.extensions_mut().insert(peer);
     }
     scope.extensions_mut().insert(context);
     scope

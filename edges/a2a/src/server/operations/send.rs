@@ -276,6 +276,7 @@ impl Server {
             tenant: standing.tenant,
             principal: standing.principal,
             trace: standing.trace,
+            peer: standing.peer,
             extensions,
             metadata,
             accepted_output_modes: configuration

@@ -1,12 +1,14 @@
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Where a request comes from, for callers that have no name. Whoever makes the scope puts it into
-/// its typed map:
+/// Where a request comes from, for callers that have no name: what a limit may tell them apart by. It
+/// is nobody's identity, and goes nowhere: no store keeps it, and no other agent is told.
+///
+/// Whoever makes the scope puts it into its typed map; an edge takes it from the extensions of the
+/// HTTP request.
 ///
 /// ```
 /// use std::net::IpAddr;
-/// use portcullis::Scope;
-/// use portcullis_layers::rate_limit::Peer;
+/// use portcullis::{Peer, Scope};
 ///
 /// let socket: IpAddr = "10.0.0.2".parse()?;
 /// let mut scope = Scope::new("s");
