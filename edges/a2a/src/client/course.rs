@@ -22,6 +22,14 @@ enum Stage {
 }
 
 impl Course {
+    /// Of a task that is known before.
+    pub(super) fn of_task(task_id: &str) -> Self {
+        Self {
+            task_id: Some(task_id.to_owned()),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn task_id(&self) -> Option<&str> {
         self.task_id.as_deref()
     }

@@ -46,6 +46,7 @@ pub struct Event {
 pub struct EventStream {
     source: Source,
     course: Course,
+    retry: Option<Duration>,
     /// From the last event on: until when it may come again.
     closing: Option<Pin<Box<Sleep>>>,
 }
@@ -83,8 +84,15 @@ impl EventStream {
         Self {
             source,
             course: Course::default(),
+            retry: None,
             closing: None,
         }
+    }
+
+    /// Of this task and no other.
+    pub(super) fn of_task(mut self, task_id: &str) -> Self {
+        self.course = Course::of_task(task_id);
+        self
     }
 
     /// The task that the stream is about, once it said so.
@@ -97,6 +105,18 @@ impl EventStream {
     #[must_use]
     pub fn last_event_id(&self) -> Option<&str> {
         self.course.last_event_id()
+    }
+
+    /// How long the server wants to be left alone before somebody comes back.
+    pub(super) const fn retry(&self) -> Option<Duration> {
+        self.retry
+    }
+
+    fn close(&mut self) -> Source {
+        if let Source::Frames(frames) = &self.source {
+            self.retry = frames.retry();
+        }
+        std::mem::replace(&mut self.source, Source::Over)
     }
 
     fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Told, CallError>>> {
@@ -119,14 +139,13 @@ impl EventStream {
     }
 
     fn end(&mut self) -> Poll<Option<Result<Event, CallError>>> {
-        let was_open = !matches!(self.source, Source::Over);
-        self.source = Source::Over;
+        let was_open = !matches!(self.close(), Source::Over);
         let end = if was_open { self.course.end() } else { Ok(()) };
         Poll::Ready(end.err().map(Err))
     }
 
     fn fail(&mut self, error: CallError) -> Poll<Option<Result<Event, CallError>>> {
-        self.source = Source::Over;
+        self.close();
         // Whatever the server does after the end.
         let error = Some(error).filter(|_| !self.course.is_over());
         Poll::Ready(error.map(Err))

@@ -82,7 +82,6 @@ impl Frames {
     }
 
     /// How long the server wants to be left alone before somebody comes back.
-    #[expect(dead_code)]
     pub(super) const fn retry(&self) -> Option<Duration> {
         self.parser.retry()
     }

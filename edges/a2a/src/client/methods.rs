@@ -80,13 +80,15 @@ impl<T: Transport> Client<T> {
         request: &SubscribeToTaskRequest,
         last_event_id: Option<&str>,
     ) -> Result<EventStream, CallError> {
-        self.stream(
-            Operation::SubscribeToTask,
-            request,
-            &request.tenant,
-            last_event_id,
-        )
-        .await
+        let stream = self
+            .stream(
+                Operation::SubscribeToTask,
+                request,
+                &request.tenant,
+                last_event_id,
+            )
+            .await?;
+        Ok(stream.of_task(&request.id))
     }
 
     /// Leaves a webhook for a task.

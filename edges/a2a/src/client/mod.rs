@@ -31,6 +31,7 @@
 //! There is no socket, and no check less: version, extensions and owner are looked at as for any
 //! request. Who calls is set by a layer in front, as for a served one.
 
+mod backoff;
 mod binding;
 mod call;
 mod card;
@@ -51,6 +52,7 @@ mod methods;
 mod params;
 mod request;
 mod rest;
+mod resume;
 mod retry_after;
 mod transport;
 
@@ -62,6 +64,7 @@ pub use self::{
     events::{Event, EventStream},
     interface::NoInterface,
     limits::TooLong,
+    resume::{Resume, ResumedStream},
     transport::Transport,
 };
 

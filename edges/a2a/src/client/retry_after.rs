@@ -74,7 +74,7 @@ mod tests {
         let past = HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT");
         headers.insert(RETRY_AFTER, past);
         assert_eq!(retry_after(&headers), Some(Duration::ZERO));
-        let future = HeaderValue::from_static("Fri, 31 Dec 9998 23:59:59 GMT");
+        let future = HeaderValue::from_static("Thu, 31 Dec 9998 23:59:59 GMT");
         headers.insert(RETRY_AFTER, future);
         assert!(retry_after(&headers) > Some(Duration::from_secs(1 << 30)));
     }

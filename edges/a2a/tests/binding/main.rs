@@ -11,6 +11,7 @@ mod names;
 mod peer;
 mod rest;
 mod rest_golden;
+mod resume;
 mod streams;
 mod support;
 mod trace;

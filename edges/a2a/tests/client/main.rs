@@ -7,4 +7,6 @@ mod raw;
 mod replies;
 mod requests;
 mod rest;
+mod resume;
+mod scripted;
 mod support;

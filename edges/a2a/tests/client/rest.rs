@@ -322,7 +322,7 @@ async fn an_old_server_is_asked_its_way() {
     assert_eq!(refusal.kind(), ErrorKind::TaskNotFound);
     assert_eq!(refusal.after(), Some(Duration::from_secs(7)), "Retry-After");
     for _ in 0..2 {
-        let subscribe = SubscribeToTaskRequest::new("t");
+        let subscribe = SubscribeToTaskRequest::new("t-1");
         let stream = client.subscribe_to_task(&subscribe, None).await.unwrap();
         assert_eq!(stream.count().await, 2);
     }
@@ -331,9 +331,9 @@ async fn an_old_server_is_asked_its_way() {
         "POST /message:send",
         "POST /message:send",
         "POST /tasks/gone:subscribe",
-        "POST /tasks/t:subscribe",
-        "GET /tasks/t:subscribe",
-        "GET /tasks/t:subscribe",
+        "POST /tasks/t-1:subscribe",
+        "GET /tasks/t-1:subscribe",
+        "GET /tasks/t-1:subscribe",
     ];
     assert_eq!(*old.asked.lock().unwrap(), expected);
 }
