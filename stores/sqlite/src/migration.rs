@@ -2,11 +2,12 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The steps from one version of the schema to the next, the oldest first. A step that
 /// has been released never changes.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("../migrations/0001_task_log.sql"),
     include_str!("../migrations/0002_sessions.sql"),
     include_str!("../migrations/0003_ledger.sql"),
     include_str!("../migrations/0004_webhooks.sql"),
+    include_str!("../migrations/0005_unfinished.sql"),
 ];
 
 /// Marks a file as ours: `Port` in ASCII.

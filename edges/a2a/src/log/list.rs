@@ -10,6 +10,7 @@ pub struct ListQuery {
     owner: Owner,
     context_id: Option<String>,
     state: Option<TaskState>,
+    unfinished: bool,
     changed_since: Option<Timestamp>,
     after: Option<Cursor>,
     limit: usize,
@@ -18,12 +19,14 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    /// The first `limit` tasks of an owner, without artifacts and history.
+    /// The first `limit` tasks of an owner, without artifacts and history. With none at all the
+    /// tasks are only counted.
     pub const fn new(owner: Owner, limit: usize) -> Self {
         Self {
             owner,
             context_id: None,
             state: None,
+            unfinished: false,
             changed_since: None,
             after: None,
             limit,
@@ -41,6 +44,12 @@ impl ListQuery {
     /// Only tasks that are in this state now.
     pub const fn in_state(mut self, state: TaskState) -> Self {
         self.state = Some(state);
+        self
+    }
+
+    /// Only tasks that are not finished.
+    pub const fn unfinished(mut self) -> Self {
+        self.unfinished = true;
         self
     }
 
@@ -84,6 +93,18 @@ impl ListQuery {
     #[must_use]
     pub const fn state(&self) -> Option<TaskState> {
         self.state
+    }
+
+    /// Whether only tasks are asked for that are not finished.
+    #[must_use]
+    pub const fn wants_unfinished(&self) -> bool {
+        self.unfinished
+    }
+
+    /// Whether a task in this state is asked for.
+    #[must_use]
+    pub fn wants_state(&self, state: TaskState) -> bool {
+        self.state.is_none_or(|asked| asked == state) && !(self.unfinished && state.is_terminal())
     }
 
     /// With a status not older than this.

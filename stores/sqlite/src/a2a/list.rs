@@ -22,6 +22,9 @@ pub(super) fn list(connection: &Connection, query: &ListQuery) -> rusqlite::Resu
         filters.push_str(" AND state = :state");
         parameters.push((":state", &state));
     }
+    if query.wants_unfinished() {
+        filters.push_str(" AND finished = 0");
+    }
     let since = query.since().map(|time| status_millis(Some(time)));
     if since.is_some() {
         filters.push_str(" AND changed >= :since");
@@ -30,6 +33,10 @@ pub(super) fn list(connection: &Connection, query: &ListQuery) -> rusqlite::Resu
     let total: i64 = connection
         .prepare_cached(&format!("SELECT count(*) FROM tasks WHERE {filters}"))?
         .query_row(&*parameters, |row| row.get(0))?;
+    let total = usize::try_from(total).unwrap_or_default();
+    if query.limit() == 0 {
+        return Ok(ListPage::new(Vec::new(), None, total));
+    }
 
     let changed = query.cursor().map(Cursor::millis);
     let id = query.cursor().map(Cursor::id);
@@ -61,7 +68,6 @@ pub(super) fn list(connection: &Connection, query: &ListQuery) -> rusqlite::Resu
         .into_iter()
         .map(|(task, ..)| shown(connection, task, query))
         .collect::<Result<_, _>>()?;
-    let total = usize::try_from(total).unwrap_or_default();
     Ok(ListPage::new(tasks, next, total))
 }
 

@@ -123,7 +123,7 @@ impl Entry {
     /// Whether the filters of a list let it through, all but the place.
     pub(super) fn matches(&self, query: &ListQuery) -> bool {
         query.context_id().is_none_or(|id| *self.context == *id)
-            && query.state().is_none_or(|state| state == self.head.state())
+            && query.wants_state(self.head.state())
             && query
                 .since()
                 .is_none_or(|time| self.millis >= status_millis(Some(time)))

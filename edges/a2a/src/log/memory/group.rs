@@ -100,13 +100,12 @@ impl Group {
         let wanted = query.limit().saturating_add(1);
         let since = query.since().map(|time| status_millis(Some(time)));
         let recent = |place: &Place| since.is_none_or(|since| place.millis >= since);
-        let asked = |state: TaskState| query.state().is_none_or(|asked| asked == state);
         let cursor = query.cursor().map(Place::of);
         let mut page = Vec::new();
         let mut total = 0;
         match self {
             Self::Few(few) => {
-                for (_, place) in few.iter().filter(|(state, _)| asked(*state)) {
+                for (_, place) in few.iter().filter(|(state, _)| query.wants_state(*state)) {
                     if recent(place) {
                         total += 1;
                         if cursor.as_ref().is_none_or(|cursor| place > cursor) {
@@ -117,7 +116,7 @@ impl Group {
             }
             Self::Many(many) => {
                 let from = cursor.map_or(Bound::Unbounded, Bound::Excluded);
-                for (_, places) in many.iter().filter(|(state, _)| asked(**state)) {
+                for (_, places) in many.iter().filter(|(state, _)| query.wants_state(**state)) {
                     total += match since {
                         None => places.len(),
                         // The newest come first. These are walked; nothing counts ranges.

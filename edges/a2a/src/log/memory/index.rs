@@ -207,6 +207,7 @@ mod tests {
         fn asking()(
             context in prop::option::of(0..3_usize),
             state in prop::option::of(prop::sample::select(&TaskState::ALL[..])),
+            unfinished in any::<bool>(),
             since in prop::option::of(0..9_i64),
             cursor in prop::option::of((0..9_i64, 0..60_usize)),
             limit in 0..12_usize,
@@ -217,6 +218,9 @@ mod tests {
             }
             if let Some(state) = state {
                 query = query.in_state(state);
+            }
+            if unfinished {
+                query = query.unfinished();
             }
             if let Some(since) = since {
                 query = query.changed_since(Timestamp::from_unix_millis(since));
@@ -253,7 +257,7 @@ mod tests {
                     let context = format!("c-{}", task % 3);
                     *who == 0
                         && query.context_id().is_none_or(|asked| asked == context)
-                        && query.state().is_none_or(|asked| asked == is.state)
+                        && query.wants_state(is.state)
                         && is.millis >= since
                 })
                 .map(|((_, task), is)| (Reverse(is.millis), format!("t-{task}")))

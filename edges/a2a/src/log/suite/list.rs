@@ -83,6 +83,46 @@ pub async fn lists_filter(open: impl Fn(Retention, Limits) -> Fixture) {
     assert_eq!(page.total_size(), 3);
 }
 
+/// Tasks are counted without showing one, those that are not finished as well, of one owner and in
+/// one context.
+pub async fn lists_count_what_is_not_finished(open: impl Fn(Retention, Limits) -> Fixture) {
+    let log = open.fresh();
+    for (number, state) in TaskState::ALL.into_iter().enumerate() {
+        for context in ["c-1", "c-2"] {
+            let id = format!("t-{number}-{context}");
+            let mut updates = vec![opened_in(&id, context, 1)];
+            if state != TaskState::Submitted {
+                updates.push(moved(&id, state, 2));
+            }
+            log.put(&key(&id), 0, updates).await;
+        }
+    }
+    for (query, total) in [
+        (all(0), 16),
+        (all(0).unfinished(), 8),
+        (all(0).unfinished().in_context("c-1"), 4),
+        (all(0).unfinished().in_context("c-3"), 0),
+        (all(0).unfinished().in_state(TaskState::Working), 2),
+        (all(0).unfinished().in_state(TaskState::Failed), 0),
+        (all(0).unfinished().changed_since(at(2)), 6),
+        (
+            ListQuery::new(Owner::from_parts("acme", ""), 0).unfinished(),
+            0,
+        ),
+    ] {
+        let page = log.list(query.clone()).await;
+        assert_eq!(page.total_size(), total, "{query:?}");
+        assert!(page.tasks().is_empty() && page.next().is_none());
+    }
+    let page = log.list(all(50).unfinished()).await;
+    assert_eq!(page.tasks().len(), 8);
+    assert!(
+        page.tasks()
+            .iter()
+            .all(|task| !task.status.state.is_terminal())
+    );
+}
+
 /// Artifacts and history only on request (A2A-OP-80, A2A-OP-81, O-H06), and otherwise the
 /// task that a snapshot shows.
 pub async fn lists_show_what_is_asked_for(open: impl Fn(Retention, Limits) -> Fixture) {

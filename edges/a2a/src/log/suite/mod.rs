@@ -43,7 +43,10 @@ pub use self::{
     fixture::Fixture,
     folding::{logs_fold_like_the_reference, snapshots_stay_as_they_are},
     lease::{holders_exclude_each_other, orphans_are_taken_over_once},
-    list::{cursors_hold_while_tasks_arrive, lists_filter, lists_show_what_is_asked_for},
+    list::{
+        cursors_hold_while_tasks_arrive, lists_count_what_is_not_finished, lists_filter,
+        lists_show_what_is_asked_for,
+    },
     load::{Load, a_thousand_streams, streams},
     owner::strangers_find_nothing,
     retention::{finished_tasks_go_by_age, finished_tasks_go_by_number, live_tasks_stay},
@@ -69,6 +72,7 @@ macro_rules! task_log_suite {
             holders_exclude_each_other
             orphans_are_taken_over_once
             cursors_hold_while_tasks_arrive
+            lists_count_what_is_not_finished
             lists_filter
             lists_show_what_is_asked_for
             a_thousand_streams
