@@ -12,7 +12,7 @@ use portcullis::{AgentEvent, Emitter, agent_fn};
 use portcullis_a2a::{
     binding::JsonRpc,
     model::{AgentCard, AgentInterface, Artifact, TaskState},
-    server::{Coalescing, Emission, RequestContext, Server, executor_fn},
+    server::{Coalescing, Emission, Limits, RequestContext, Server, executor_fn},
 };
 
 const CHUNK: &str = "0123456789abcdef0123456789abcdef";
@@ -86,7 +86,7 @@ fn by_executor(work: Work, card: AgentCard) -> Server {
             out.emit(ctx.status(TaskState::Completed)).await;
         },
     );
-    Server::new(agent, card)
+    Server::builder(agent, card).limits(limits()).build()
 }
 
 fn by_agent(work: Work, interval: Duration, card: AgentCard) -> Server {
@@ -107,7 +107,17 @@ fn by_agent(work: Work, interval: Duration, card: AgentCard) -> Server {
     };
     Server::agent_builder(agent, card)
         .coalescing(coalescing)
+        .limits(limits())
         .build()
+}
+
+/// The driver is one owner, who may have all that there is.
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.owner_streams = limits.open_streams;
+    limits.owner_tasks = limits.running_turns;
+    limits.context_tasks = limits.running_turns;
+    limits
 }
 
 fn variable(name: &str, default: u64) -> Result<u64, Box<dyn Error>> {

@@ -45,7 +45,8 @@ impl OnePort {
         }
     }
 
-    /// The most bytes that a request may have. The default is 10 MiB.
+    /// The most bytes that a request may have here. The default is that of the
+    /// [`Limits`](crate::server::Limits) of the server.
     #[must_use]
     #[cfg_attr(not(feature = "grpc"), expect(unused_mut, reason = "one binding less"))]
     pub fn body_limit(mut self, bytes: usize) -> Self {

@@ -239,6 +239,8 @@ impl ServerBuilder {
             ids: self.ids,
             clock: self.clock,
             limits: self.limits,
+            streams: Arc::default(),
+            admissions: Arc::default(),
             holder,
             closing: watch::Sender::new(false),
             recovering: tokio::sync::Mutex::default(),

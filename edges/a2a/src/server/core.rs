@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-use super::{Clock, IdSource, Limits};
+use super::{Clock, IdSource, Limits, admission::Admissions, streams::Streams};
 use crate::log::{Holder, TaskKey, TaskLog};
 
 /// What every part of a server needs.
@@ -11,6 +11,8 @@ pub(super) struct Core {
     pub(super) ids: Box<dyn IdSource>,
     pub(super) clock: Box<dyn Clock>,
     pub(super) limits: Limits,
+    pub(super) streams: Arc<Streams>,
+    pub(super) admissions: Arc<Admissions>,
     pub(super) holder: Holder,
     /// Becomes true when streams have to end, since the server shuts down.
     pub(super) closing: watch::Sender<bool>,

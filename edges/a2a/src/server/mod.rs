@@ -33,6 +33,7 @@
 //! # Ok(()) }
 //! ```
 
+mod admission;
 mod agent;
 mod build_error;
 mod builder;
@@ -55,6 +56,7 @@ mod response;
 mod runner;
 #[expect(clippy::module_inception, reason = "the server of the server side")]
 mod server;
+mod streams;
 mod upkeep;
 mod version;
 mod watch;

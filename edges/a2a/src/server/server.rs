@@ -9,10 +9,11 @@ use super::{
     executor::{Executor, Start},
     push::{Couriers, Push, PushStats},
     runner::{Runs, Turn},
+    streams::OpenStream,
     upkeep, version,
 };
 use crate::{
-    log::TaskKey,
+    log::{Owner, TaskKey},
     model::{AgentCard, Bounds, Error, ErrorKind},
 };
 
@@ -310,6 +311,12 @@ impl Server {
             inner: Arc::downgrade(&self.0),
             pause: self.0.core.limits.lease / 3,
         }
+    }
+
+    /// A place for one more stream of this owner.
+    pub(super) fn open_stream(&self, owner: &Owner) -> Result<OpenStream, Error> {
+        let core = self.core();
+        core.streams.open(&core.limits, owner)
     }
 
     pub(super) fn core(&self) -> &Core {

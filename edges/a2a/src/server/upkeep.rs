@@ -9,7 +9,7 @@ use portcullis::Principal;
 use super::{
     EVENTS_EXTENSION, Server,
     check::{self, Standing},
-    operations::Continued,
+    operations::{Begins, Continued},
     runner::fail_at_log,
     server::WeakServer,
 };
@@ -115,7 +115,7 @@ fn run_again(server: &Server, orphan: &Orphan, snapshot: Snapshot) -> Result<(),
             orphan.key().clone(),
             standing,
             request,
-            Some(continued),
+            Begins::Continued(continued),
             true,
         )
         .map(drop)

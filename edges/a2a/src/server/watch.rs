@@ -10,7 +10,7 @@ use std::{
 use futures_core::Stream;
 use tokio::sync::watch;
 
-use super::{Frame, core::Core};
+use super::{Frame, core::Core, streams::OpenStream};
 use crate::{
     log::{Bell, Record, Reply, Seq, TaskKey, Unavailable},
     model::{Error, StreamResponse, Task, TaskState},
@@ -162,6 +162,8 @@ pub struct Frames {
 struct Rest {
     watch: Watch,
     ends_at_input: bool,
+    /// Given back when nothing more can come, read or not.
+    _place: OpenStream,
 }
 
 impl Frames {
@@ -175,11 +177,17 @@ impl Frames {
     }
 
     /// A task as it stood at a place, then what comes after it, if anything can.
-    pub(super) fn task(seq: Seq, task: Task, watch: Option<Watch>, ends_at_input: bool) -> Self {
+    pub(super) fn task(
+        seq: Seq,
+        task: Task,
+        watch: Option<(Watch, OpenStream)>,
+        ends_at_input: bool,
+    ) -> Self {
         let frame = Frame::new(Some(seq), &StreamResponse::Task(task));
-        let rest = watch.map(|watch| Rest {
+        let rest = watch.map(|(watch, place)| Rest {
             watch,
             ends_at_input,
+            _place: place,
         });
         Self {
             first: Some(frame),

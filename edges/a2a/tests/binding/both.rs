@@ -44,9 +44,18 @@ fn texts(text: &str) -> Vec<Step> {
 
 /// A service that somebody calls whom a layer in front has recognised.
 #[derive(Clone)]
-struct As {
+pub(crate) struct As {
     service: OnePort,
     principal: Option<Principal>,
+}
+
+impl As {
+    pub(crate) fn new(service: OnePort, who: Option<&str>) -> Self {
+        Self {
+            service,
+            principal: who.map(|who| Principal::new("user", "issuer", who)),
+        }
+    }
 }
 
 impl Service<Request<Full<Bytes>>> for As {
@@ -73,10 +82,7 @@ fn client(rig: &Rig, binding: Binding, who: Option<&str>) -> Client<As> {
         Binding::Grpc => "http://in.process",
         other => panic!("where is {other}?"),
     };
-    let service = As {
-        service: rig.service(),
-        principal: who.map(|who| Principal::new("user", "issuer", who)),
-    };
+    let service = As::new(rig.service(), who);
     Client::over(binding, service, url.parse().unwrap())
 }
 

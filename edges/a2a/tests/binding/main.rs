@@ -7,6 +7,7 @@ mod flaky_log;
 mod gate;
 mod golden;
 mod grpc;
+mod limits;
 mod names;
 mod peer;
 mod rest;

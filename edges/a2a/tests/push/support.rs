@@ -10,7 +10,7 @@ use portcullis_a2a::{
     log::{MemoryLog, TaskLog},
     model::{AgentCard, AgentInterface, Artifact, Error, Part, TaskState},
     server::{
-        Caller, Emission, RequestContext, Response, SequentialIds, Server, executor_fn,
+        Caller, Emission, Limits, RequestContext, Response, SequentialIds, Server, executor_fn,
         push::{
             Deliver, Delivery, DeliveryFuture, MemoryPushStore, Outcome, Push, PushLimits,
             PushStore,
@@ -196,12 +196,13 @@ impl Rig {
         log: Arc<dyn TaskLog>,
         store: Arc<dyn PushStore>,
     ) -> Self {
-        let push = Push::new(receiver.clone())
-            .store(Arc::clone(&store))
-            .limits(limits);
+        let push = Push::new(receiver.clone()).store(Arc::clone(&store));
+        let mut all = Limits::default();
+        all.push = limits;
         let server = Server::builder(executor_fn(work), card())
             .log(Arc::clone(&log))
             .push(push)
+            .limits(all)
             .ids(SequentialIds::new())
             .build();
         Self {

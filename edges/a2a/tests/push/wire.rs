@@ -11,8 +11,8 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::Incoming;
 use portcullis_a2a::server::{
-    Caller, Server, executor_fn,
-    push::{HttpDelivery, Push, PushLimits, Screening},
+    Caller, Limits, Server, executor_fn,
+    push::{HttpDelivery, Push, Screening},
 };
 use portcullis_net::{ForbiddenAddress, Guard, HttpClientBuilder, Trust, bind};
 use serde_json::{Value, json};
@@ -47,18 +47,17 @@ async fn ex_16_on_the_wire() {
         let got = Arc::clone(&got);
         service_fn(move |request| take(Arc::clone(&got), request))
     };
-    let mut limits = PushLimits::default();
-    limits.first_pause = Duration::from_millis(10);
+    let mut limits = Limits::default();
+    limits.push.first_pause = Duration::from_millis(10);
     let server = |allow: fn(std::net::IpAddr) -> bool| {
         let client =
             HttpClientBuilder::new().build_guarded::<Full<Bytes>>(Guard::new(allow), Trust::none());
         let deliver =
             HttpDelivery::new(client).forbidden_if(|error| error.is::<ForbiddenAddress>());
-        let push = Push::new(deliver)
-            .screening(Screening::Private)
-            .limits(limits.clone());
+        let push = Push::new(deliver).screening(Screening::Private);
         Server::builder(executor_fn(work), card())
             .push(push)
+            .limits(limits.clone())
             .build()
     };
     let webhook = json!({"url": url, "token": "tok-1",

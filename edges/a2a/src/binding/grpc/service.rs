@@ -55,7 +55,8 @@ impl Grpc {
         Self { server, settings }
     }
 
-    /// The most bytes that a request may have. The default is 10 MiB.
+    /// The most bytes that a request may have here. The default is that of the
+    /// [`Limits`](crate::server::Limits) of the server.
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         Arc::make_mut(&mut self.settings).body_limit = bytes;

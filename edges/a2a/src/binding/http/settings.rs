@@ -29,7 +29,7 @@ impl Settings {
         Self {
             card: Card::new(server.card(), jiff::Timestamp::now()),
             path: String::new(),
-            body_limit: 10 << 20,
+            body_limit: server.limits().body_bytes,
             keep_alive: Duration::from_secs(15),
         }
     }
@@ -73,7 +73,8 @@ macro_rules! settings_of {
                 self.with(|settings| settings.set_path(path))
             }
 
-            /// The most bytes that a request may have. The default is 10 MiB.
+            /// The most bytes that a request may have here. The default is that of the
+            /// [`Limits`]($crate::server::Limits) of the server.
             #[must_use]
             pub fn body_limit(self, bytes: usize) -> Self {
                 self.with(|settings| settings.body_limit = bytes)

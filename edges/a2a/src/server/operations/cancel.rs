@@ -47,10 +47,8 @@ impl Server {
             }
             self.cancel_at_log(&key, &snapshot).await?;
         }
-        Err(Error::with_message(
-            ErrorKind::Unavailable,
-            "The task changes too fast to be canceled",
-        ))
+        let message = "The task changes too fast to be canceled";
+        Err(self.core().limits.refusal(ErrorKind::Unavailable, message))
     }
 
     /// Nobody runs the task here: it waits, or another process runs it, which will find

@@ -7,4 +7,4 @@ mod push;
 mod send;
 mod subscribe;
 
-pub(super) use self::send::Continued;
+pub(super) use self::send::{Begins, Continued};

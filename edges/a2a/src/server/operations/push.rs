@@ -158,7 +158,7 @@ impl Server {
         registration: Registration,
         field: &str,
     ) -> Result<Registration, Error> {
-        let limits = &couriers.push.limits;
+        let limits = &self.core().limits.push;
         match couriers.push.store.put(registration, limits).await {
             Ok(stored) => Ok(stored),
             Err(PutError::Unavailable(error)) => Err(check::internal(self.core(), error)),

@@ -10,7 +10,9 @@ use crate::{
     log::{AppendError, Batch, Seq, Snapshot, TaskKey, Update, apply},
     model::{Error, ErrorKind, Message, SendMessageRequest, SendMessageResponse, Task, TaskState},
     server::{
-        EVENTS_EXTENSION, Frames, IdKind, RequestContext, Server, check,
+        EVENTS_EXTENSION, Frames, IdKind, Limits, RequestContext, Server,
+        admission::Admission,
+        check,
         check::Standing,
         context::Asked,
         runner::{NotTaken, Opening, Opens, Recipient, Turn},
@@ -61,6 +63,7 @@ impl Server {
         request: SendMessageRequest,
     ) -> Result<Frames, Error> {
         let history = history_length(request.history_length());
+        let place = self.open_stream(&standing.owner)?;
         Ok(match self.send(standing, request, false).await? {
             Sent::Message(message) => Frames::message(message),
             Sent::Task {
@@ -75,7 +78,7 @@ impl Server {
                 let over = settled && ends(task.status.state, at_input);
                 let lost = self.lost(&key);
                 let watch = (!over).then(|| Watch::new(self.shared_core(), key, seq, lost));
-                Frames::task(seq, task, watch, at_input)
+                Frames::task(seq, task, watch.map(|watch| (watch, place)), at_input)
             }
         })
     }
@@ -125,6 +128,8 @@ impl Server {
     ) -> Result<Sent, Error> {
         check::context_of_new_task(&request.message, &standing)?;
         check::content(self.card(), &request)?;
+        let context_id = Some(&*request.message.context_id).filter(|id| !id.is_empty());
+        let admission = self.admit_task(&standing.owner, context_id).await?;
         let core = self.core();
         let task_id = core.ids.next(IdKind::Task);
         if request.message.context_id.is_empty() {
@@ -133,7 +138,8 @@ impl Server {
         request.message.task_id.clone_from(&task_id);
         let key = TaskKey::new(standing.owner.clone(), task_id.as_str());
         let webhook = self.inline_webhook(&key, &request, Seq::ZERO).await?;
-        let opening = self.start(key.clone(), standing, request, None, immediately)?;
+        let begins = Begins::New(admission);
+        let opening = self.start(key.clone(), standing, request, begins, immediately)?;
         if let Some(webhook) = webhook {
             webhook.begin(self.lost(&key));
         }
@@ -177,8 +183,9 @@ impl Server {
                 }
                 return Ok(reached);
             }
-            if self.runs().is_draining() {
-                return Err(shutting_down());
+            self.runs().check_open()?;
+            if snapshot.seq().number() >= core.limits.task_updates {
+                return Err(too_long(&snapshot));
             }
             let message = request.message.clone();
             let batch = Batch::new(key.clone(), snapshot.seq()).with(message);
@@ -200,10 +207,8 @@ impl Server {
                 Err(error) => return Err(check::internal(core, error)),
             }
         }
-        Err(Error::with_message(
-            ErrorKind::Unavailable,
-            "The task changes too fast to take a message",
-        ))
+        let message = "The task changes too fast to take a message";
+        Err(core.limits.refusal(ErrorKind::Unavailable, message))
     }
 
     /// The next turn of a task; its message is stored.
@@ -223,7 +228,8 @@ impl Server {
             task: Arc::new(task),
             seq,
         };
-        let opening = self.start(key.clone(), standing, request, Some(continued), immediately)?;
+        let begins = Begins::Continued(continued);
+        let opening = self.start(key.clone(), standing, request, begins, immediately)?;
         // What the task waited for before this turn says nothing of it.
         opened(key, opening, false).await
     }
@@ -234,9 +240,13 @@ impl Server {
         key: TaskKey,
         standing: Standing,
         request: SendMessageRequest,
-        continued: Option<Continued>,
+        begins: Begins,
         immediately: bool,
     ) -> Result<oneshot::Receiver<Result<Opening, Error>>, Error> {
+        let (continued, admission) = match begins {
+            Begins::New(admission) => (None, Some(admission)),
+            Begins::Continued(continued) => (Some(continued), None),
+        };
         let (outbox, inbox) = if self.takes_messages() {
             let (sender, receiver) = mpsc::channel(self.core().limits.waiting_messages.max(1));
             (Some(sender), Some(Mutex::new(receiver)))
@@ -297,6 +307,7 @@ impl Server {
             existing: continued.map(|continued| (continued.seq, continued.task)),
             opens,
             opening,
+            admission,
             inbox: outbox,
         };
         self.spawn(turn)?;
@@ -323,7 +334,7 @@ impl Server {
         match running.message(message, to).await {
             Ok(()) => {}
             Err(NotTaken::Busy) => return Err(busy(snapshot)),
-            Err(NotTaken::Full) => return Err(full(snapshot)),
+            Err(NotTaken::Full) => return Err(full(&self.core().limits, snapshot)),
         }
         match self.core().log.snapshot(key).await {
             Ok(Some(snapshot)) => Ok(Sent::Task {
@@ -362,6 +373,14 @@ async fn opened(
     }
 }
 
+/// What a turn begins with.
+pub(in crate::server) enum Begins {
+    /// A task that is yet to be opened.
+    New(Admission),
+    /// One that is there.
+    Continued(Continued),
+}
+
 /// A task that goes on.
 pub(in crate::server) struct Continued {
     /// As it was before the message.
@@ -390,17 +409,14 @@ fn too_long(snapshot: &Snapshot) -> Error {
     )
 }
 
-fn full(snapshot: &Snapshot) -> Error {
+fn full(limits: &Limits, snapshot: &Snapshot) -> Error {
     check::refusal_of_state(
         ErrorKind::ResourceExhausted,
         "Too many messages wait for the task",
         &snapshot.task().id,
         snapshot.task().status.state,
     )
-}
-
-fn shutting_down() -> Error {
-    Error::with_message(ErrorKind::Unavailable, "The server is shutting down")
+    .retry_after(Some(limits.retry_after))
 }
 
 /// Who loses a race so often has other problems.

@@ -23,6 +23,7 @@ impl Server {
         if !replays {
             check::not_over(&snapshot, "This operation is not supported")?;
         }
+        let place = self.open_stream(&standing.owner)?;
         let from = match seen {
             // A place that the log has not come to is none of this task.
             Some(seen) if seen < snapshot.seq() => self.fold_to(&key, seen).await?,
@@ -32,6 +33,7 @@ impl Server {
         let over = from.task().status.state.is_terminal();
         let lost = self.lost(&key);
         let watch = (!over).then(|| Watch::new(self.shared_core(), key, seq, lost));
+        let watch = watch.map(|watch| (watch, place));
         Ok(Frames::task(seq, from.into_task(), watch, false))
     }
 

@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-use super::{Deliver, MemoryPushStore, PushLimits, PushStore, Screening};
+use super::{Deliver, MemoryPushStore, PushStore, Screening};
 
 /// How a server delivers webhooks, see
 /// [`ServerBuilder::push`](crate::server::ServerBuilder::push).
@@ -9,7 +9,6 @@ use super::{Deliver, MemoryPushStore, PushLimits, PushStore, Screening};
 pub struct Push {
     pub(in crate::server) deliver: Arc<dyn Deliver>,
     pub(in crate::server) store: Arc<dyn PushStore>,
-    pub(in crate::server) limits: PushLimits,
     pub(in crate::server) screening: Screening,
 }
 
@@ -19,7 +18,6 @@ impl Push {
         Self {
             deliver: Arc::new(deliver),
             store: Arc::new(MemoryPushStore::new()),
-            limits: PushLimits::default(),
             screening: Screening::default(),
         }
     }
@@ -29,12 +27,6 @@ impl Push {
     /// [`Server::recover`](crate::server::Server::recover).
     pub fn store(mut self, store: Arc<dyn PushStore>) -> Self {
         self.store = store;
-        self
-    }
-
-    /// How many there may be, and how hard a delivery is tried.
-    pub const fn limits(mut self, limits: PushLimits) -> Self {
-        self.limits = limits;
         self
     }
 
@@ -49,7 +41,6 @@ impl Push {
 impl fmt::Debug for Push {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Push")
-            .field("limits", &self.limits)
             .field("screening", &self.screening)
             .finish_non_exhaustive()
     }

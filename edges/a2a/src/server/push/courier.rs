@@ -140,7 +140,7 @@ impl Courier {
     fn wants(&self, record: &Record) -> bool {
         match record.kind() {
             RecordKind::Status => true,
-            RecordKind::Artifact | RecordKind::MergingArtifact => self.push.limits.artifacts,
+            RecordKind::Artifact | RecordKind::MergingArtifact => self.core.limits.push.artifacts,
             // The call that opened it has the task (A2A-PUSH-7); messages are no updates.
             RecordKind::Opened | RecordKind::Message => false,
         }
@@ -153,7 +153,8 @@ impl Courier {
             let attempt =
                 AssertUnwindSafe(async { self.push.deliver.deliver(delivery.clone()).await })
                     .catch_unwind();
-            let (trouble, retry_after) = match timeout(self.push.limits.attempt, attempt).await {
+            let (trouble, retry_after) = match timeout(self.core.limits.push.attempt, attempt).await
+            {
                 Ok(Ok(Outcome::Delivered)) => {
                     *failures = 0;
                     self.stats.count_delivered();
@@ -172,7 +173,7 @@ impl Courier {
                         status,
                         "a webhook refused an update"
                     );
-                    return if *failures >= self.push.limits.failures {
+                    return if *failures >= self.core.limits.push.failures {
                         Posted::GiveUp("it refused too often")
                     } else {
                         Posted::Done
@@ -188,10 +189,10 @@ impl Courier {
             };
             *failures += 1;
             self.stats.count_failed();
-            if *failures >= self.push.limits.failures {
+            if *failures >= self.core.limits.push.failures {
                 return Posted::GiveUp("it failed too often");
             }
-            let pause = self.push.limits.pause(*failures, retry_after);
+            let pause = self.core.limits.push.pause(*failures, retry_after);
             tracing::debug!(
                 delivery = delivery.id(),
                 trouble,

@@ -5,7 +5,7 @@
 //! cursor, delivers it, and moves the cursor. So a webhook gets every update, in order, at
 //! least once, whatever fails in between: the receiver, this process, or the call that asked.
 //!
-//! What is delivered, and when it is given up, is up to [`PushLimits`]. Where it may go is decided
+//! What is delivered, and when it is given up, is up to the [`PushLimits`] among the [`Limits`](super::Limits). Where it may go is decided
 //! twice: at registration by what the URL says ([`Screening`]), and at delivery by whoever
 //! dials, since a name may have moved ([`is_public_address`] is there for that).
 

@@ -12,8 +12,13 @@ impl Run {
     pub(super) async fn append(&mut self) -> Result<(), Over> {
         let mut too_long = false;
         if !self.updates.is_empty() || self.releases {
-            let batch = self.batch();
-            match self.core.log.append(batch).await {
+            let stored = if self.is_too_long() {
+                Err(AppendError::Full)
+            } else {
+                let batch = self.batch();
+                self.core.log.append(batch).await
+            };
+            match stored {
                 Err(AppendError::Full) => {
                     too_long = true;
                     self.fail_as_too_long();
@@ -40,10 +45,18 @@ impl Run {
         Ok(())
     }
 
+    /// Whether there would be too many updates, whatever the log takes. As for the log, an end is
+    /// never too much.
+    fn is_too_long(&self) -> bool {
+        let ends = self.translator.state().is_some_and(TaskState::is_terminal);
+        self.seq.plus(self.updates.len()).number() > self.core.limits.task_updates && !ends
+    }
+
     /// Nothing of what was to be stored fits: what is left of it is the end of the task, and the
     /// task itself if it is new, without what the executor has put into it.
     fn fail_as_too_long(&mut self) {
         self.drop_turn();
+        self.updates.clear();
         if self.seq == Seq::ZERO
             && let Some((_, task)) = &mut self.opened
         {

@@ -135,11 +135,10 @@ impl Runs {
     pub(in crate::server) fn spawn(&self, turn: Turn) -> Result<(), Error> {
         let mut state = lock(&self.state);
         while state.tasks.try_join_next().is_some() {}
-        if state.draining {
-            return Err(unavailable("The server is shutting down"));
-        }
-        if state.by_key.len() >= self.core.limits.running_turns {
-            return Err(unavailable("Too many tasks are running"));
+        self.check_draining(&state)?;
+        let limits = &self.core.limits;
+        if state.by_key.len() >= limits.running_turns {
+            return Err(limits.refusal(ErrorKind::Unavailable, "Too many tasks are running"));
         }
         let generation = state.next_generation;
         state.next_generation += 1;
@@ -196,9 +195,17 @@ impl Runs {
         others.peek().is_none() || (begun(it) && !others.any(begun))
     }
 
-    /// Whether new turns are refused.
-    pub(in crate::server) fn is_draining(&self) -> bool {
-        lock(&self.state).draining
+    /// Refuses when new turns are.
+    pub(in crate::server) fn check_open(&self) -> Result<(), Error> {
+        self.check_draining(&lock(&self.state))
+    }
+
+    fn check_draining(&self, state: &State) -> Result<(), Error> {
+        if state.draining {
+            let message = "The server is shutting down";
+            return Err(self.core.limits.refusal(ErrorKind::Unavailable, message));
+        }
+        Ok(())
     }
 
     /// Runs the housekeeping of the server, once, beside the turns.
@@ -260,10 +267,6 @@ impl Drop for Leave {
         }
         self.count.send_modify(|count| *count -= 1);
     }
-}
-
-fn unavailable(message: &'static str) -> Error {
-    Error::with_message(ErrorKind::Unavailable, message)
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {

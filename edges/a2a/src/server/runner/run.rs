@@ -16,7 +16,10 @@ use super::{
 use crate::{
     log::{Seq, TaskKey, Update},
     model::{Error, Message, Task},
-    server::{Moment, RequestContext, core::Core, emission::Kind, executor::Emissions},
+    server::{
+        Moment, RequestContext, admission::Admission, core::Core, emission::Kind,
+        executor::Emissions,
+    },
 };
 
 /// A turn that runs.
@@ -36,6 +39,7 @@ pub(super) struct Run {
     /// What the caller is told as soon as it is stored.
     pub(super) opened: Option<(Seq, Arc<Task>)>,
     pub(super) opening: Option<oneshot::Sender<Result<Opening, Error>>>,
+    pub(super) admission: Option<Admission>,
     pub(super) inbox: Option<mpsc::Sender<Message>>,
     pub(super) moment: Moment,
     pub(super) last_event: Instant,
@@ -75,6 +79,7 @@ impl Run {
             opens: turn.opens,
             opened: turn.existing,
             opening: Some(turn.opening),
+            admission: turn.admission,
             inbox: turn.inbox,
             moment,
             last_event: Instant::now(),
@@ -162,6 +167,8 @@ impl Run {
     }
 
     pub(super) fn answer(&mut self, opening: Result<Opening, Error>) {
+        // What is stored counts by itself from now on, before anybody can act on the answer.
+        self.admission = None;
         if let Some(waiting) = self.opening.take() {
             // A caller that has left does not stop the turn.
             let _left = waiting.send(opening);

@@ -5,7 +5,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     log::{Seq, TaskKey},
     model::{Error, Message, Task},
-    server::{RequestContext, executor::Emissions},
+    server::{RequestContext, admission::Admission, executor::Emissions},
 };
 
 /// A turn to be run.
@@ -19,6 +19,8 @@ pub(in crate::server) struct Turn {
     pub(in crate::server) opens: Opens,
     /// Who waits for the task to be there, or for a refusal.
     pub(in crate::server) opening: oneshot::Sender<Result<Opening, Error>>,
+    /// Of a task that is yet to be opened.
+    pub(in crate::server) admission: Option<Admission>,
     /// Where messages to the running task go.
     pub(in crate::server) inbox: Option<mpsc::Sender<Message>>,
 }
