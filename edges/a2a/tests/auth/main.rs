@@ -1,6 +1,8 @@
 //! The real layer for HTTP in front of the real bindings: who a task is of, and that nothing but
 //! the layer says so.
 
+mod grpc;
+
 use std::convert::Infallible;
 
 use bytes::Bytes;
