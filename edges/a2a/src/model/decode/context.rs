@@ -80,7 +80,7 @@ impl Context {
         path
     }
 
-    pub(super) const fn is_clean(&self) -> bool {
+    pub(crate) const fn is_clean(&self) -> bool {
         self.violations.is_empty()
     }
 

@@ -6,10 +6,10 @@
 /// (always written).
 ///
 /// `secret` before the name leaves `Debug` to be written by hand: something in the message is none
-/// of a log's business.
+/// of a log's business. `received` is for what is only read, and never shown.
 macro_rules! message {
     (
-        @message [$($derive:ident),*]
+        @message [$($derive:ident),*] $vis:vis,
         $(#[$meta:meta])*
         $name:ident {
             $(
@@ -23,10 +23,10 @@ macro_rules! message {
         $(#[$meta])*
         #[derive($($derive),*)]
         #[non_exhaustive]
-        pub struct $name {
+        $vis struct $name {
             $(
                 $(#[$field_meta])*
-                pub $field: $ty,
+                $vis $field: $ty,
             )*
         }
 
@@ -86,7 +86,18 @@ macro_rules! message {
         }
 
         message!(@wire $name);
+    };
 
+    (
+        @serialize $name:ident {
+            $(
+                $(#[$field_meta:meta])*
+                $field:ident: $ty:ty = $json:literal $(| $proto:literal)? $(as $kind:ident)?
+                    $(, $presence:ident)?;
+            )*
+        }
+        $(check $check:path;)?
+    ) => {
         impl ::serde::Serialize for $name {
             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use ::serde::ser::SerializeMap;
@@ -141,10 +152,15 @@ macro_rules! message {
     (@written $presence:ident) => { true };
 
     ($(#[$meta:meta])* secret $name:ident $($rest:tt)*) => {
-        message!(@message [Clone, PartialEq] $(#[$meta])* $name $($rest)*);
+        message!(@message [Clone, PartialEq] pub, $(#[$meta])* $name $($rest)*);
+        message!(@serialize $name $($rest)*);
+    };
+    ($(#[$meta:meta])* received $name:ident $($rest:tt)*) => {
+        message!(@message [Clone, PartialEq] pub(super), $(#[$meta])* $name $($rest)*);
     };
     ($(#[$meta:meta])* $name:ident $($rest:tt)*) => {
-        message!(@message [Clone, Debug, PartialEq] $(#[$meta])* $name $($rest)*);
+        message!(@message [Clone, Debug, PartialEq] pub, $(#[$meta])* $name $($rest)*);
+        message!(@serialize $name $($rest)*);
     };
 }
 
