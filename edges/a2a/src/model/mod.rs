@@ -50,6 +50,8 @@ mod role;
 mod state;
 mod task;
 mod timestamp;
+#[cfg(feature = "v0_3")]
+pub(crate) mod v0_3;
 
 pub use self::{
     artifact::Artifact,

@@ -31,6 +31,13 @@ impl AgentInterface {
         Self::new(authority, "GRPC")
     }
 
+    /// The same in another version, as in `0.3`.
+    #[must_use]
+    pub fn with_version(mut self, protocol_version: impl Into<String>) -> Self {
+        self.protocol_version = protocol_version.into();
+        self
+    }
+
     /// A binding of version 1.0 at a place.
     #[must_use]
     pub fn new(url: impl Into<String>, protocol_binding: impl Into<String>) -> Self {
