@@ -7,6 +7,7 @@
 //! | `jsonrpc` | [`binding`]: the JSON-RPC binding as a `tower::Service` of HTTP requests |
 //! | `rest` | [`binding`]: the HTTP+JSON binding, likewise |
 //! | `grpc` | [`binding`]: the gRPC binding, likewise, and what [`client`] needs for it |
+//! | `v0_3` | [`binding`]: version 0.3 on the two bindings in JSON, where the card names it |
 //! | `client` | [`client`]: calling an agent that somebody else serves |
 //! | `remote` | [`remote`]: an agent that somebody else serves, as an agent |
 //! | `push` | [`server::push::HttpDelivery`]: webhooks through any HTTP client that is a service |

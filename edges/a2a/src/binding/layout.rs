@@ -20,6 +20,8 @@ pub struct Layout {
     base: String,
     json_rpc: String,
     rest: String,
+    #[cfg(feature = "v0_3")]
+    v0_3: bool,
 }
 
 impl Layout {
@@ -30,6 +32,8 @@ impl Layout {
             base: String::new(),
             json_rpc: String::new(),
             rest: "/rest".to_owned(),
+            #[cfg(feature = "v0_3")]
+            v0_3: false,
         }
     }
 
@@ -54,18 +58,33 @@ impl Layout {
         self
     }
 
+    /// Version 0.3 too, on both bindings in JSON: the card names them, and what it names is spoken.
+    #[cfg(feature = "v0_3")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "v0_3")))]
+    #[must_use]
+    pub const fn with_v0_3(mut self) -> Self {
+        self.v0_3 = true;
+        self
+    }
+
     /// The interfaces for the card, preferred first. `url` is where callers reach the host: it is
-    /// configured and never guessed from a request (O-C03). With feature `grpc` that of gRPC is the
-    /// last; it has a host and a port and no path.
+    /// configured and never guessed from a request (O-C03). That of gRPC, with feature `grpc`,
+    /// has a host and a port and no path. Those of version 0.3 are the last.
     #[must_use]
     pub fn interfaces(&self, url: &str) -> Vec<AgentInterface> {
         let url = url.trim_end_matches('/');
-        vec![
+        let in_json = [
             AgentInterface::json_rpc(format!("{url}{}", self.json_rpc())),
             AgentInterface::rest(format!("{url}{}", self.rest())),
-            #[cfg(feature = "grpc")]
-            AgentInterface::grpc(authority(url)),
-        ]
+        ];
+        let mut interfaces = in_json.to_vec();
+        #[cfg(feature = "grpc")]
+        interfaces.push(AgentInterface::grpc(authority(url)));
+        #[cfg(feature = "v0_3")]
+        if self.v0_3 {
+            interfaces.extend(in_json.map(|interface| interface.with_version("0.3")));
+        }
+        interfaces
     }
 
     pub(super) fn json_rpc(&self) -> String {

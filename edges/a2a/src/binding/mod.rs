@@ -42,6 +42,22 @@
 //! Each exists a second time with a tenant before it: `GET /acme/tasks`. A body that says another id
 //! or tenant than the address is refused; one may be empty where the address says it all.
 //!
+//! # Version 0.3
+//!
+//! With feature `v0_3`, a binding in JSON speaks the version 0.3 too where the card names an interface of
+//! it (`Layout::with_v0_3`). A request without `A2A-Version` is one of 0.3, so both share an address:
+//!
+//! | `A2A-Version` | an old method, or a path below `/v1` | a method or path of 1.0 |
+//! |---|---|---|
+//! | missing, empty, `0.3` | version 0.3 | refused, with the version that it needs |
+//! | `1.0` | no such method; a tenant called `v1` | version 1.0 |
+//! | another one | refused | refused |
+//!
+//! It is translated where it comes in and where it goes out; what is between knows 1.0 only. The card
+//! has both versions in one document for whoever does not say that it speaks 1.0, and lies at
+//! `/.well-known/agent.json` as well. Signatures are for those who say so: others read a document that
+//! has more members than were signed.
+//!
 //! # gRPC
 //!
 //! With feature `grpc`, a request whose `Content-Type` is `application/grpc` goes to the service
@@ -80,6 +96,8 @@ mod layout;
 mod one_port;
 #[cfg(feature = "rest")]
 mod rest;
+#[cfg(feature = "v0_3")]
+mod v0_3;
 
 #[cfg(feature = "grpc")]
 #[cfg_attr(docsrs, doc(cfg(feature = "grpc")))]

@@ -4,8 +4,8 @@ use portcullis::{Agent, BoxAgent, SessionControl};
 use tokio::sync::watch;
 
 use super::{
-    BuildError, Caller, Clock, Coalescing, EVENTS_EXTENSION, IdKind, IdSource, Limits, RandomIds,
-    Server, SystemClock, Tenants,
+    BuildError, Caller, Clock, Coalescing, EVENTS_EXTENSION, IdKind, IdSource, Limits,
+    ProtocolVersion, RandomIds, Server, SystemClock, Tenants,
     agent::AgentExecutor,
     core::Core,
     executor::{Executor, Plain, Start},
@@ -36,6 +36,7 @@ pub struct ServerBuilder {
     signer: Option<crate::signing::CardSigner>,
     takes_messages: bool,
     streams_end_at_input: bool,
+    missing_version: ProtocolVersion,
 }
 
 /// Who answers.
@@ -85,6 +86,7 @@ impl ServerBuilder {
             signer: None,
             takes_messages: false,
             streams_end_at_input: true,
+            missing_version: ProtocolVersion::V0_3,
         }
     }
 
@@ -196,6 +198,14 @@ impl ServerBuilder {
         self
     }
 
+    /// What a request means that says no version. 0.3 by default, as the protocol has it, so that a
+    /// server that speaks 1.0 only refuses it. With 1.0 it is taken as such, for closed deployments
+    /// whose callers send no header (A2A-SVC-7).
+    pub const fn missing_version(mut self, version: ProtocolVersion) -> Self {
+        self.missing_version = version;
+        self
+    }
+
     /// The server.
     ///
     /// # Panics
@@ -257,6 +267,7 @@ impl ServerBuilder {
             signer: self.signer,
             takes_messages: self.takes_messages,
             streams_end_at_input: self.streams_end_at_input,
+            missing_version: self.missing_version,
         };
         Ok(Server::assemble(core, self.push, settings))
     }
@@ -275,7 +286,8 @@ impl ServerBuilder {
         }
         for interface in &self.card.supported_interfaces {
             let (url, version) = (&interface.url, &interface.protocol_version);
-            if !version::is_supported(version) {
+            let spoken = version::built(&interface.protocol_binding);
+            if !ProtocolVersion::parse(version).is_some_and(|version| spoken.contains(&version)) {
                 tracing::warn!(
                     url,
                     version,

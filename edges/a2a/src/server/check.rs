@@ -1,10 +1,10 @@
-//! Every check before an operation, in the one order of A2A-OP-11: version, capability,
-//! required extensions, tenant, task of this owner, context, state, content types.
+//! Every check before an operation but that of the version, in the one order of A2A-OP-11:
+//! capability, required extensions, tenant, task of this owner, context, state, content types.
 
 use portcullis::{Peer, Principal, TraceContext};
 use portcullis_session::RESERVED_PREFIX;
 
-use super::{Caller, Operation, Request, Tenants, media_type, version};
+use super::{Caller, Operation, Request, Tenants, media_type};
 use crate::{
     log::{Owner, Snapshot, TaskKey},
     model::{AgentCard, Error, ErrorKind, Message, SendMessageRequest, TaskState},
@@ -31,7 +31,6 @@ pub(super) fn standing(
     request: &Request,
 ) -> Result<Standing, Error> {
     let operation = request.operation();
-    version::check(caller)?;
     capability(card, has_extended_card, operation)?;
     inline_webhook(card, request)?;
     let extensions = extensions(card, caller)?;

@@ -76,9 +76,12 @@ pub use self::{
     limits::Limits,
     response::{Answer, Response},
     server::{Server, Tenants},
+    version::ProtocolVersion,
     watch::Frames,
 };
 pub use crate::model::{Operation, Request};
 
 #[cfg(feature = "remote")]
 pub(crate) use self::agent::prompt_of;
+#[cfg(any(feature = "jsonrpc", feature = "rest", feature = "grpc"))]
+pub(crate) use self::version::built;

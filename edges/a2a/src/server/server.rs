@@ -4,7 +4,7 @@ use portcullis::SessionControl;
 use tokio::sync::watch;
 
 use super::{
-    Answer, Caller, Limits, Operation, Request, Response, ServerBuilder, check,
+    Answer, Caller, Limits, Operation, ProtocolVersion, Request, Response, ServerBuilder, check,
     core::Core,
     executor::{Executor, Start},
     push::{Couriers, Push, PushStats},
@@ -46,6 +46,7 @@ pub(super) struct Settings {
     pub(super) signer: Option<crate::signing::CardSigner>,
     pub(super) takes_messages: bool,
     pub(super) streams_end_at_input: bool,
+    pub(super) missing_version: ProtocolVersion,
 }
 
 /// The card of a caller, if there is one.
@@ -143,6 +144,18 @@ impl Server {
         check::active(self.card(), caller)
     }
 
+    /// The version that a caller speaks, of those that a binding speaks.
+    ///
+    /// # Errors
+    /// `VersionNotSupported`, with those that are.
+    pub fn version(
+        &self,
+        caller: &Caller,
+        spoken: &[ProtocolVersion],
+    ) -> Result<ProtocolVersion, Error> {
+        version::judge(caller, self.0.settings.missing_version, spoken)
+    }
+
     /// Answers a call as a binding has it: checks the version, finds the operation, reads
     /// its parameters, and [calls](Self::call) it.
     ///
@@ -176,7 +189,7 @@ impl Server {
         caller: &Caller,
         read: impl FnOnce(&Bounds) -> Result<Request, Error>,
     ) -> Result<Response, Error> {
-        version::check(caller)?;
+        self.version(caller, &[ProtocolVersion::V1_0])?;
         let request = read(&self.limits().bounds)?;
         self.call(caller, request).await
     }
@@ -191,6 +204,7 @@ impl Server {
     /// A call that is dropped stops no task.
     pub async fn call(&self, caller: &Caller, request: Request) -> Result<Response, Error> {
         let settings = &self.0.settings;
+        self.version(caller, &[ProtocolVersion::V1_0])?;
         let standing = check::standing(
             &settings.card,
             settings.extended_card.is_some(),

@@ -34,3 +34,6 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) const A2A_JSON: &str = "application/a2a+json";
 /// Where a card lies, below the place of its agent (A2A-CARD-2).
 pub(crate) const WELL_KNOWN_CARD: &str = "/.well-known/agent-card.json";
+/// Where it lay before.
+#[cfg(any(feature = "jsonrpc", feature = "rest", feature = "grpc"))]
+pub(crate) const OLD_CARD: &str = "/.well-known/agent.json";

@@ -15,6 +15,8 @@ mod sse;
 
 #[cfg(feature = "rest")]
 pub(super) use self::etag::{etag, has, weak_etag};
+#[cfg(feature = "v0_3")]
+pub(super) use self::parameters::extensions_of;
 pub use self::{body::ResponseBody, future::ResponseFuture};
 pub(super) use self::{
     caller::{activated, caller},

@@ -1,4 +1,4 @@
-use http::{HeaderMap, Uri, request::Parts};
+use http::{HeaderMap, HeaderName, Uri, request::Parts};
 use portcullis::TraceContext;
 
 use crate::{
@@ -22,7 +22,7 @@ impl Parameters {
     pub(super) fn of(head: &Parts) -> Self {
         Self {
             version: version(&head.headers, &head.uri),
-            extensions: extensions(&head.headers),
+            extensions: extensions_of(&head.headers, &EXTENSIONS),
             last_event_id: text(&head.headers, "last-event-id")
                 .and_then(|id| id.parse().ok())
                 .map(Seq::new),
@@ -61,9 +61,9 @@ fn version(headers: &HeaderMap, uri: &Uri) -> Option<String> {
 }
 
 /// All lines together, split at commas, each once (A2A-SVC-13, O-V05).
-fn extensions(headers: &HeaderMap) -> Vec<String> {
+pub(in crate::binding) fn extensions_of(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
     let mut extensions: Vec<String> = Vec::new();
-    for line in headers.get_all(&EXTENSIONS) {
+    for line in headers.get_all(name) {
         let line = String::from_utf8_lossy(line.as_bytes());
         for uri in line.split(',').map(str::trim).filter(|uri| !uri.is_empty()) {
             if !extensions.iter().any(|known| known == uri) {

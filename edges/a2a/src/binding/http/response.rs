@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use http::{
     HeaderValue, Response, StatusCode,
@@ -10,7 +11,6 @@ use http::{
 use super::{ResponseBody, sse::Events};
 use crate::{
     model::{Error, ErrorKind},
-    server::{Frame, Frames},
     wire::EVENT_STREAM,
 };
 
@@ -65,13 +65,15 @@ pub(in crate::binding) fn of_error(
 ///
 /// # Errors
 /// What comes before the first frame, which is an error and no stream (A2A-RPC-21).
-pub(in crate::binding) async fn stream<F>(
-    mut frames: Frames,
+pub(in crate::binding) async fn stream<St, T, F>(
+    mut frames: St,
     keep_alive: Duration,
     encode: F,
 ) -> Result<Response<ResponseBody>, Error>
 where
-    F: Fn(Result<&Frame, &Error>) -> Bytes + Send + 'static,
+    St: Stream<Item = Result<T, Error>> + Send + Unpin + 'static,
+    T: Send + 'static,
+    F: Fn(Result<&T, &Error>) -> Bytes + Send + 'static,
 {
     let first = match frames.next().await {
         Some(Err(error)) => return Err(error),

@@ -2,13 +2,19 @@ use std::time::Duration;
 
 use http::{Response, request::Parts};
 
-use super::{ResponseBody, card::Card};
-use crate::{server::Server, wire::WELL_KNOWN_CARD};
+use super::{ResponseBody, card::Card, parameters::Parameters};
+use crate::{
+    model::AgentCard,
+    server::{ProtocolVersion, Server, built},
+    wire::{OLD_CARD, WELL_KNOWN_CARD},
+};
 
 /// What the host decides about the wire.
 #[derive(Clone, Debug)]
 pub(in crate::binding) struct Settings {
     card: Card,
+    /// The versions that the binding speaks.
+    pub(in crate::binding) versions: Vec<ProtocolVersion>,
     /// Without a slash at the end; empty for the root.
     path: String,
     pub(in crate::binding) body_limit: usize,
@@ -18,15 +24,14 @@ pub(in crate::binding) struct Settings {
 impl Settings {
     /// Of a binding that cards call so.
     pub(in crate::binding) fn new(server: &Server, binding: &'static str) -> Self {
-        let interfaces = &server.card().supported_interfaces;
-        if !interfaces
-            .iter()
-            .any(|interface| interface.protocol_binding == binding)
-        {
+        let mut versions = spoken(server.card(), binding);
+        if versions.is_empty() {
             // A2A-GEN-5
             tracing::warn!(binding, "the card does not say that this binding is served");
+            versions.push(ProtocolVersion::V1_0);
         }
         Self {
+            versions,
             card: Card::new(server.card(), jiff::Timestamp::now()),
             path: String::new(),
             body_limit: server.limits().body_bytes,
@@ -51,8 +56,14 @@ impl Settings {
     /// agents (A2A-CARD-4).
     pub(in crate::binding) fn card(&self, head: &Parts) -> Option<Response<ResponseBody>> {
         let path = head.uri.path();
-        (path == WELL_KNOWN_CARD || self.below(path) == Some(WELL_KNOWN_CARD))
-            .then(|| self.card.answer(&head.method, &head.headers))
+        let is_at = |place| path == place || self.below(path) == Some(place);
+        // Where it was before 0.3, for those who never moved.
+        let is_there = is_at(WELL_KNOWN_CARD) || (self.card.is_hybrid() && is_at(OLD_CARD));
+        is_there.then(|| {
+            let version = Parameters::of(head).version;
+            self.card
+                .answer(&head.method, &head.headers, version.as_deref())
+        })
     }
 
     /// What follows the endpoint in a path: nothing, or segments with a slash before each.
@@ -60,6 +71,19 @@ impl Settings {
         path.strip_prefix(self.path.as_str())
             .filter(|rest| rest.is_empty() || rest.starts_with('/'))
     }
+}
+
+/// The versions of a binding that the card names, each once, newest first: what it lists is what is
+/// accepted (O-V04).
+fn spoken(card: &AgentCard, binding: &str) -> Vec<ProtocolVersion> {
+    let listed = |version: ProtocolVersion| {
+        card.supported_interfaces.iter().any(|interface| {
+            interface.protocol_binding == binding
+                && ProtocolVersion::parse(&interface.protocol_version) == Some(version)
+        })
+    };
+    let built = built(binding).iter().copied();
+    built.filter(|version| listed(*version)).collect()
 }
 
 /// The decisions of the host, for a binding that has `server` and `settings`.

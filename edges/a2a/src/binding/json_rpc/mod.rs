@@ -4,5 +4,7 @@ mod envelope;
 mod error;
 mod reply;
 mod service;
+#[cfg(feature = "v0_3")]
+mod v0_3;
 
 pub use self::service::JsonRpc;

@@ -3,6 +3,8 @@ use http::{Response, StatusCode};
 use serde::Serialize;
 
 use super::error::{ErrorObject, status};
+#[cfg(feature = "v0_3")]
+use crate::model::v0_3;
 use crate::{
     binding::{
         ResponseBody,
@@ -27,13 +29,21 @@ pub(super) fn success(id: &Id, result: &impl Serialize) -> Response<ResponseBody
 
 /// The reply that is an error.
 pub(super) fn refusal(id: &Id, error: &Error) -> Response<ResponseBody> {
-    of_error(error, whole(status(error.kind()), JSON, failure(id, error)))
+    let reply = failure(id, &ErrorObject(error));
+    of_error(error, whole(status(error.kind()), JSON, reply))
+}
+
+/// The same in version 0.3.
+#[cfg(feature = "v0_3")]
+pub(super) fn old_refusal(id: &Id, error: &Error) -> Response<ResponseBody> {
+    let reply = failure(id, &old(error));
+    of_error(error, whole(status(error.kind()), JSON, reply))
 }
 
 /// A condition of the transport: not about a call, but told in the form that callers read
 /// (A2A-RPC-11).
 pub(super) fn transport(status: StatusCode, error: &Error) -> Response<ResponseBody> {
-    whole(status, JSON, failure(&Id::null(), error))
+    whole(status, JSON, failure(&Id::null(), &ErrorObject(error)))
 }
 
 /// No reply at all, as a notification gets (A2A-RPC-9).
@@ -55,17 +65,35 @@ pub(super) fn event(id: &Id, seq: Option<u64>, result: &str) -> Bytes {
 
 /// The last event of a stream that failed while the task goes on (A2A-RPC-23).
 pub(super) fn failed_event(id: &Id, error: &Error) -> Bytes {
-    let mut frame = begin(None, None, 0);
+    event_of(&failure(id, &ErrorObject(error)))
+}
+
+/// The same in version 0.3.
+#[cfg(feature = "v0_3")]
+pub(super) fn old_failed_event(id: &Id, error: &Error) -> Bytes {
+    event_of(&failure(id, &old(error)))
+}
+
+fn event_of(reply: &[u8]) -> Bytes {
+    let mut frame = begin(None, None, reply.len());
     let start = frame.len();
-    frame.extend_from_slice(&failure(id, error));
+    frame.extend_from_slice(reply);
     end(frame, start)
 }
 
+#[cfg(feature = "v0_3")]
+const fn old(error: &Error) -> v0_3::ErrorObject<'_> {
+    v0_3::ErrorObject {
+        form: v0_3::Form::JsonRpc,
+        error,
+    }
+}
+
 /// `{"jsonrpc":"2.0","id":…,"error":…}`
-fn failure(id: &Id, error: &Error) -> Vec<u8> {
+fn failure(id: &Id, error: &impl Serialize) -> Vec<u8> {
     let mut reply = Vec::with_capacity(256);
     open(&mut reply, id, "error");
-    serde_json::to_writer(&mut reply, &ErrorObject(error)).expect("strings and a number");
+    serde_json::to_writer(&mut reply, error).expect("strings and a number");
     reply.push(b'}');
     reply
 }

@@ -7,6 +7,8 @@ use super::{
     envelope::{Call, NoCall},
     reply,
 };
+#[cfg(feature = "v0_3")]
+use crate::server::ProtocolVersion;
 use crate::{
     binding::{
         ResponseBody,
@@ -26,8 +28,8 @@ use crate::{
 /// See the module docs.
 #[derive(Clone)]
 pub struct JsonRpc {
-    server: Server,
-    settings: Arc<Settings>,
+    pub(super) server: Server,
+    pub(super) settings: Arc<Settings>,
 }
 
 impl JsonRpc {
@@ -96,6 +98,12 @@ impl JsonRpc {
         params: &str,
     ) -> Response<ResponseBody> {
         let caller = caller(head);
+        match self.server.version(&caller, &self.settings.versions) {
+            #[cfg(feature = "v0_3")]
+            Ok(ProtocolVersion::V0_3) => return self.perform_v0_3(head, id, method, params).await,
+            Ok(_) => {}
+            Err(error) => return reply::refusal(&id, &error),
+        }
         let response = match self.server.handle(&caller, method, Some(params)).await {
             Ok(server::Response::Answer(answer)) => reply::success(&id, &*answer),
             Ok(server::Response::Stream(frames)) => {

@@ -8,5 +8,7 @@ mod query;
 mod reply;
 mod route;
 mod service;
+#[cfg(feature = "v0_3")]
+mod v0_3;
 
 pub use self::service::Rest;

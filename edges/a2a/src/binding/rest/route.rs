@@ -34,6 +34,22 @@ impl<'a> Route<'a> {
         Self::after(Some(tenant), segments)
     }
 
+    /// The route of version 0.3: below `/v1`, without tenants and without a list of tasks.
+    #[cfg(feature = "v0_3")]
+    pub(super) fn of_v0_3(path: &'a str) -> Option<Self> {
+        let path = path.strip_prefix("/v1")?;
+        if path == "/card" {
+            return Some(Self {
+                place: Place::ExtendedCard,
+                tenant: None,
+                members: Vec::new(),
+            });
+        }
+        let segments: Vec<_> = path.strip_prefix('/')?.split('/').take(MOST).collect();
+        Self::after(None, &segments)
+            .filter(|route| !matches!(route.place, Place::Tasks | Place::ExtendedCard))
+    }
+
     fn after(tenant: Option<&'a str>, segments: &[&'a str]) -> Option<Self> {
         Place::ALL.into_iter().find_map(|place| {
             let members = members(place.segments(), segments)?;

@@ -28,8 +28,8 @@ use crate::{
 /// See the module docs.
 #[derive(Clone)]
 pub struct Rest {
-    server: Server,
-    settings: Arc<Settings>,
+    pub(super) server: Server,
+    pub(super) settings: Arc<Settings>,
 }
 
 impl Rest {
@@ -51,6 +51,10 @@ impl Rest {
         let (head, body) = request.into_parts();
         if let Some(card) = self.settings.card(&head) {
             return card;
+        }
+        #[cfg(feature = "v0_3")]
+        if self.is_v0_3(&head) {
+            return self.answer_v0_3(&head, body).await;
         }
         let media_type = media_type::of_reply(&head.headers);
         let Some(route) = self.settings.below(head.uri.path()).and_then(Route::of) else {
@@ -100,7 +104,11 @@ impl Rest {
         }
     }
 
-    async fn read<B: Body>(&self, head: &Parts, body: B) -> Result<Bytes, (StatusCode, String)> {
+    pub(super) async fn read<B: Body>(
+        &self,
+        head: &Parts,
+        body: B,
+    ) -> Result<Bytes, (StatusCode, String)> {
         let typed = head.headers.contains_key(CONTENT_TYPE);
         // Who sends nothing may call it what it likes.
         let empty = body.is_end_stream()
@@ -134,6 +142,7 @@ impl Rest {
         // What is no JSON is told before the version is looked at (A2A-OP-11).
         let body = body::object(&body)?;
         let mut caller = caller(head);
+        self.server.version(&caller, &self.settings.versions)?;
         let params = params(route, operation, query, body);
         let tenant = tenant(route, query, &self.server.limits().bounds);
         if let Ok(Some(tenant)) = &tenant {
@@ -151,7 +160,7 @@ impl Rest {
 }
 
 /// What path, query and body say together, as one JSON object.
-fn params(
+pub(super) fn params(
     route: &Route<'_>,
     operation: Operation,
     query: &str,
