@@ -16,4 +16,6 @@ mod resume;
 mod streams;
 mod support;
 mod trace;
+#[cfg(feature = "v0_3")]
+mod v0_3;
 mod webhooks;

@@ -288,6 +288,18 @@ impl Rig {
         Watcher::of(response).await
     }
 
+    /// A stream of whoever sends just these headers.
+    pub(crate) async fn stream(
+        &self,
+        verb: &str,
+        uri: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Watcher {
+        let body = Full::<Bytes>::from(body.to_owned());
+        Watcher::of(self.exchange(verb, uri, headers, body).await).await
+    }
+
     /// The service, for somebody else to call.
     pub(crate) fn service(&self) -> OnePort {
         self.service.clone()
