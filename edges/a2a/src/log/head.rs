@@ -47,15 +47,16 @@ impl Head {
         self.holder.as_ref()
     }
 
-    /// Whether nobody runs the task any more, given who lives. A task that waits for its
-    /// user needs nobody; one that waits for a credential goes on by itself, so it needs
-    /// its holder if it has one.
+    /// Whether nobody runs the task any more, given who lives. A task that waits for its user or for
+    /// a credential needs nobody; but where it has a holder it was answered, or goes on by itself,
+    /// and is lost with it.
     #[must_use]
     pub fn is_orphan(&self, lives: impl FnOnce(&Holder) -> bool) -> bool {
         match self.state {
-            TaskState::InputRequired => false,
             state if state.is_terminal() => false,
-            TaskState::AuthRequired => self.holder.as_ref().is_some_and(|holder| !lives(holder)),
+            state if state.is_interrupted() => {
+                self.holder.as_ref().is_some_and(|holder| !lives(holder))
+            }
             _ => self.holder.as_ref().is_none_or(|holder| !lives(holder)),
         }
     }

@@ -49,7 +49,8 @@ pub trait TaskLog: Send + Sync + 'static {
 
     /// Takes over up to `limit` tasks that nobody runs, for `holder`: those of holders
     /// that are dead at `now`, and those in [`Submitted`] or [`Working`] that nobody
-    /// holds. A task that waits for its user ([`InputRequired`]) needs nobody.
+    /// holds. A task that waits for its user ([`InputRequired`]) and that nobody holds needs nobody;
+    /// one that was answered is held.
     ///
     /// [`Submitted`]: crate::model::TaskState::Submitted
     /// [`Working`]: crate::model::TaskState::Working

@@ -12,6 +12,7 @@ use crate::{
 };
 
 /// A caller who may ask for this.
+#[derive(Clone)]
 pub(super) struct Standing {
     pub(super) owner: Owner,
     pub(super) tenant: Option<String>,

@@ -107,6 +107,7 @@ fn run_again(server: &Server, orphan: &Orphan, snapshot: Snapshot) -> Result<(),
         before: Arc::clone(&task),
         task,
         seq: orphan.seq(),
+        resumption: None,
     };
     let request = SendMessageRequest::new(message);
     // Nobody waits, so a refusal has to become a state of the task.

@@ -26,7 +26,7 @@ use crate::support::{
 };
 
 /// A log that can be made to fail.
-struct Flaky {
+pub(crate) struct Flaky {
     inner: MemoryLog,
     appends_fail: AtomicBool,
     reads_fail: AtomicBool,
@@ -38,7 +38,7 @@ struct Flaky {
 }
 
 impl Flaky {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             inner: MemoryLog::new(),
             appends_fail: AtomicBool::new(false),
@@ -47,6 +47,10 @@ impl Flaky {
             every: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
         })
+    }
+
+    pub(crate) fn slow_down(&self, yes: bool) {
+        self.appends_are_slow.store(yes, Ordering::SeqCst);
     }
 
     fn fail_appends(&self, yes: bool) {

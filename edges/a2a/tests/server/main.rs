@@ -2,6 +2,7 @@
 #![cfg(feature = "server")]
 
 mod agent;
+mod answers;
 mod failure_table;
 mod goldens;
 mod isolation;

@@ -27,8 +27,8 @@ pub(super) fn take_over(
     let orphans: Vec<(i64, Orphan)> = connection
         .prepare_cached(
             "SELECT task, seq, state, tenant, account, id FROM tasks
-             WHERE finished = 0 AND state <> ?1
-               AND CASE WHEN holder IS NULL THEN state <> ?2
+             WHERE finished = 0
+               AND CASE WHEN holder IS NULL THEN state NOT IN (?1, ?2)
                    ELSE holder NOT IN (SELECT name FROM holders) END
              LIMIT ?3",
         )?

@@ -103,6 +103,10 @@ pub async fn orphans_are_taken_over_once(open: impl Fn(Retention, Limits) -> Fix
     )
     .await;
     open("waiting", Some(&dead), &[Working, InputRequired]).await;
+    open("answered", Some(&dead), &[Working, InputRequired]).await;
+    let answer = message(Role::User, "m-2", "this one");
+    let answer = Batch::new(key("answered"), Seq::new(3)).with(answer);
+    log.append(answer.held_by(dead.clone())).await.unwrap();
     open("done", Some(&dead), &[Working, Completed]).await;
     open("run elsewhere", Some(&alive), &[Working]).await;
     open("nobody's", None, &[Working]).await;
@@ -128,7 +132,15 @@ pub async fn orphans_are_taken_over_once(open: impl Fn(Retention, Limits) -> Fix
     let (_, rest) = take(after(60), 100).await;
     let mut all = [first, rest].concat();
     all.sort();
-    assert_eq!(all, ["in need of a credential", "untouched", "working"]);
+    assert_eq!(
+        all,
+        [
+            "answered",
+            "in need of a credential",
+            "untouched",
+            "working"
+        ]
+    );
     assert!(take(after(60), 100).await.1.is_empty(), "taken over once");
 
     // The one who was only asleep is fenced, whatever it believes.
@@ -143,7 +155,7 @@ pub async fn orphans_are_taken_over_once(open: impl Fn(Retention, Limits) -> Fix
     let last = Holder::new("last");
     log.renew(&last, after(200)).await.unwrap();
     let orphans = log.orphans(&last, after(150), 100).await.unwrap();
-    assert_eq!(orphans.len(), 5);
+    assert_eq!(orphans.len(), 6);
     let find = |id: &str| -> &Orphan {
         let key: TaskKey = key(id);
         orphans.iter().find(|orphan| *orphan.key() == key).unwrap()

@@ -7,4 +7,7 @@ mod push;
 mod send;
 mod subscribe;
 
-pub(super) use self::send::{Begins, Continued};
+pub(super) use self::{
+    push::Inline,
+    send::{Begins, Continued},
+};

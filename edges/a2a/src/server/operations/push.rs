@@ -110,7 +110,7 @@ impl Server {
         key: &TaskKey,
         request: &SendMessageRequest,
         after: Seq,
-    ) -> Result<Option<Inline<'_>>, Error> {
+    ) -> Result<Option<Inline>, Error> {
         let asked = request.configuration.as_ref();
         let Some(config) = asked.and_then(|asked| asked.task_push_notification_config.as_ref())
         else {
@@ -136,7 +136,7 @@ impl Server {
         };
         let registration = Registration::new(key.clone(), self.with_id(config), after);
         let mut inline = Inline {
-            couriers,
+            couriers: couriers.clone(),
             registration: Some(registration.clone()),
             is_new: known.is_none(),
         };
@@ -170,13 +170,13 @@ impl Server {
 
 /// A webhook whose message is not taken yet. Dropped, it is removed again, if the message brought
 /// it.
-pub(in crate::server) struct Inline<'a> {
-    couriers: &'a Couriers,
+pub(in crate::server) struct Inline {
+    couriers: Couriers,
     registration: Option<Registration>,
     is_new: bool,
 }
 
-impl Inline<'_> {
+impl Inline {
     /// The message was taken.
     pub(in crate::server) fn begin(mut self, opening: Option<watch::Receiver<bool>>) {
         if let Some(registration) = self.registration.take() {
@@ -185,7 +185,7 @@ impl Inline<'_> {
     }
 }
 
-impl Drop for Inline<'_> {
+impl Drop for Inline {
     fn drop(&mut self) {
         let Some(registration) = self.registration.take() else {
             return;

@@ -7,7 +7,7 @@ use tokio::{
 };
 
 use crate::{
-    log::{AppendError, Batch, Seq, Snapshot, TaskKey, Update, apply},
+    log::{AppendError, Seq, Snapshot, TaskKey, Update, apply},
     model::{Error, ErrorKind, Message, SendMessageRequest, SendMessageResponse, Task, TaskState},
     server::{
         EVENTS_EXTENSION, Frames, IdKind, Limits, RequestContext, Server,
@@ -15,7 +15,7 @@ use crate::{
         check,
         check::Standing,
         context::Asked,
-        runner::{NotTaken, Opening, Opens, Recipient, Turn},
+        runner::{NotTaken, Opening, Opens, Recipient, Resumption, Turn},
         watch::{Ended, Watch, ends},
     },
 };
@@ -143,7 +143,7 @@ impl Server {
         if let Some(webhook) = webhook {
             webhook.begin(self.lost(&key));
         }
-        opened(key, opening, true).await
+        opened(key, opening.await, true)
     }
 
     /// A message to a task that is there.
@@ -155,14 +155,14 @@ impl Server {
     ) -> Result<Sent, Error> {
         let core = self.core();
         let task_id = request.message.task_id.clone();
-        let mut webhook = None;
         for _ in 0..ATTEMPTS {
             let (key, snapshot) = check::task(core, &standing.owner, &task_id).await?;
             check::context_of_task(&request.message, &snapshot)?;
             check::not_over(&snapshot, "The task is finished and accepts no messages")?;
             let running = self.runs().of(&key);
             let waits = match snapshot.task().status.state {
-                TaskState::InputRequired => true,
+                // A turn that answers the question may not have said so yet.
+                TaskState::InputRequired => running.is_none_or(|running| running.asks()),
                 // Who waits for a credential may go on without a message (A2A-OP-111).
                 TaskState::AuthRequired => running.is_none(),
                 _ => false,
@@ -173,9 +173,7 @@ impl Server {
             check::content(self.card(), &request)?;
             let context_id = &snapshot.task().context_id;
             request.message.context_id.clone_from(context_id);
-            if webhook.is_none() {
-                webhook = self.inline_webhook(&key, &request, snapshot.seq()).await?;
-            }
+            let webhook = self.inline_webhook(&key, &request, snapshot.seq()).await?;
             if !waits {
                 let reached = self.reach(&key, &snapshot, request.message).await?;
                 if let Some(webhook) = webhook {
@@ -183,55 +181,29 @@ impl Server {
                 }
                 return Ok(reached);
             }
-            self.runs().check_open()?;
             if snapshot.seq().number() >= core.limits.task_updates {
                 return Err(too_long(&snapshot));
             }
             let message = request.message.clone();
-            let batch = Batch::new(key.clone(), snapshot.seq()).with(message);
-            match core.log.append(batch.held_by(core.holder.clone())).await {
-                Ok(seq) => {
-                    if let Some(webhook) = webhook {
-                        webhook.begin(None);
-                    }
-                    let before = snapshot.into_task();
-                    return self
-                        .resume(key, standing, request, before, seq, immediately)
-                        .await;
-                }
-                // Somebody else was faster: look again.
-                Err(AppendError::Conflict { .. } | AppendError::Finished) => {}
-                Err(AppendError::NotFound) => return Err(Error::task_not_found(task_id)),
-                Err(AppendError::Held) => return Err(busy(&snapshot)),
-                Err(AppendError::Full) => return Err(too_long(&snapshot)),
-                Err(error) => return Err(check::internal(core, error)),
+            let continued = Continued::by(&snapshot, Resumption { message, webhook });
+            let (standing, request) = (standing.clone(), request.clone());
+            let begins = Begins::Continued(continued);
+            let opening = self.start(key.clone(), standing, request, begins, immediately)?;
+            match opening.await {
+                Ok(Ok(Opening::NotResumed(error))) => match error {
+                    // Somebody else was faster: look again.
+                    AppendError::Conflict { .. } | AppendError::Finished => {}
+                    AppendError::NotFound => return Err(Error::task_not_found(task_id)),
+                    AppendError::Held => return Err(busy(&snapshot)),
+                    AppendError::Full => return Err(too_long(&snapshot)),
+                    error => return Err(check::internal(core, error)),
+                },
+                // What the task waited for before this turn says nothing of it.
+                opening => return opened(key, opening, false),
             }
         }
         let message = "The task changes too fast to take a message";
         Err(core.limits.refusal(ErrorKind::Unavailable, message))
-    }
-
-    /// The next turn of a task; its message is stored.
-    async fn resume(
-        &self,
-        key: TaskKey,
-        standing: Standing,
-        request: SendMessageRequest,
-        before: Task,
-        seq: Seq,
-        immediately: bool,
-    ) -> Result<Sent, Error> {
-        let mut task = before.clone();
-        apply(&mut task, Update::Message(request.message.clone()));
-        let continued = Continued {
-            before: Arc::new(before),
-            task: Arc::new(task),
-            seq,
-        };
-        let begins = Begins::Continued(continued);
-        let opening = self.start(key.clone(), standing, request, begins, immediately)?;
-        // What the task waited for before this turn says nothing of it.
-        opened(key, opening, false).await
     }
 
     /// Runs a turn.
@@ -300,11 +272,16 @@ impl Server {
             () if self.serves_agent() => Opens::AfterFirstPoll,
             () => Opens::AtFirstEmission,
         };
+        let (existing, resumption) = match continued {
+            Some(continued) => (Some((continued.seq, continued.task)), continued.resumption),
+            None => (None, None),
+        };
         let turn = Turn {
             key,
             emissions: self.executor().start(cx.clone()),
             cx,
-            existing: continued.map(|continued| (continued.seq, continued.task)),
+            existing,
+            resumption,
             opens,
             opening,
             admission,
@@ -355,12 +332,12 @@ const fn is_settled(state: TaskState) -> bool {
 }
 
 /// What a turn begins with.
-async fn opened(
+fn opened(
     key: TaskKey,
-    opening: oneshot::Receiver<Result<Opening, Error>>,
+    opening: Result<Result<Opening, Error>, oneshot::error::RecvError>,
     is_new: bool,
 ) -> Result<Sent, Error> {
-    match opening.await {
+    match opening {
         Ok(Ok(Opening::Task(seq, task))) => Ok(Sent::Task {
             key,
             seq,
@@ -368,6 +345,7 @@ async fn opened(
             task,
         }),
         Ok(Ok(Opening::Message(message))) => Ok(Sent::Message(message)),
+        Ok(Ok(Opening::NotResumed(error))) => Err(Error::internal(error)),
         Ok(Err(error)) => Err(error),
         Err(_) => Err(Error::internal("the turn is gone")),
     }
@@ -389,6 +367,23 @@ pub(in crate::server) struct Continued {
     pub(in crate::server) task: Arc<Task>,
     /// Where its log ends.
     pub(in crate::server) seq: Seq,
+    /// What the log does not have yet.
+    pub(in crate::server) resumption: Option<Box<Resumption>>,
+}
+
+impl Continued {
+    /// A message that the log does not have yet.
+    fn by(snapshot: &Snapshot, resumption: Resumption) -> Self {
+        let before = snapshot.task();
+        let mut task = before.clone();
+        apply(&mut task, Update::Message(resumption.message.clone()));
+        Self {
+            before: Arc::new(before.clone()),
+            task: Arc::new(task),
+            seq: snapshot.seq(),
+            resumption: Some(Box::new(resumption)),
+        }
+    }
 }
 
 fn busy(snapshot: &Snapshot) -> Error {

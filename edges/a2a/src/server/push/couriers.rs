@@ -16,8 +16,9 @@ use crate::{
     server::core::Core,
 };
 
-/// The couriers of a server. Dropping it drops them all; what they have not delivered stays in
-/// the store.
+/// The couriers of a server. A clone shares them. Dropping the last one drops them all; what they
+/// have not delivered stays in the store.
+#[derive(Clone)]
 pub(in crate::server) struct Couriers {
     pub(in crate::server) push: Push,
     core: Arc<Core>,

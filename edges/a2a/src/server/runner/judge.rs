@@ -1,4 +1,4 @@
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
 use portcullis::{Failure, FailureCode};
 use tokio::time::Instant;
@@ -25,9 +25,14 @@ impl Run {
             Event::Emitted(Kind::Message(message)) => self.answer_with(message),
             Event::Emitted(Kind::Failed(failure)) => self.fail(&failure),
             Event::Emitted(kind) => {
+                let is_state = matches!(kind, Kind::Status(_) | Kind::Task(_));
                 let result = self.emit(kind);
                 self.moment = Moment::AfterFirstEvent;
-                self.begun.store(true, Ordering::Relaxed);
+                self.signs.begin();
+                if is_state {
+                    let state = self.translator.state();
+                    self.signs.ask(state.is_some_and(TaskState::is_interrupted));
+                }
                 match result {
                     Ok(()) if self.is_finished() => Err(Over::Settled),
                     Ok(()) => Ok(()),
@@ -172,6 +177,8 @@ impl Run {
             Verdict::Refused(kind) => {
                 let refusal = Error::with_message(kind, failure.details().to_owned());
                 self.answer(Err(refusal.retry_after(failure.after())));
+                // A task that was to be continued waits as before.
+                self.releases = self.translator.is_open();
                 return Err(Over::Settled);
             }
             Verdict::Rejected => TaskState::Rejected,

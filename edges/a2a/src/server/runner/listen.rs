@@ -9,10 +9,7 @@ use portcullis::Panicked;
 use tokio::time::{Instant, sleep_until};
 
 use super::{Control, run::Run};
-use crate::{
-    model::TaskState,
-    server::emission::{Emission, Kind},
-};
+use crate::server::emission::{Emission, Kind};
 
 /// What the turn met.
 #[expect(
@@ -69,10 +66,8 @@ impl Run {
 
     /// When the silence of the turn has lasted too long (O-L18).
     fn deadline(&self) -> Option<Instant> {
-        let waits = self
-            .translator
-            .state()
-            .is_some_and(TaskState::is_interrupted);
+        // What an earlier turn has asked says nothing of this one.
+        let waits = self.signs.asks();
         let silent = self.core.limits.inactivity.filter(|_| !waits);
         self.lingers_until
             .or_else(|| silent.map(|silent| self.last_event + silent))

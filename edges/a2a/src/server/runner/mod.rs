@@ -10,13 +10,16 @@ mod listen;
 mod over;
 mod registry;
 mod repair;
+mod resume;
 mod run;
+mod signs;
 mod take;
 mod translate;
 mod turn;
 
+use self::signs::Signs;
 pub(super) use self::{
     registry::{Control, NotTaken, Recipient, Runs},
     repair::fail_at_log,
-    turn::{Opening, Opens, Turn},
+    turn::{Opening, Opens, Resumption, Turn},
 };

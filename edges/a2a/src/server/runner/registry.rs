@@ -1,9 +1,6 @@
 use std::{
     collections::HashMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
@@ -13,7 +10,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Turn, run::Run};
+use super::{Signs, Turn, run::Run};
 use crate::{
     log::TaskKey,
     model::{Error, ErrorKind, Message},
@@ -57,13 +54,17 @@ pub(in crate::server) enum NotTaken {
 pub(in crate::server) struct Running {
     generation: u64,
     session: Arc<str>,
-    /// Whether it has said anything.
-    begun: Arc<AtomicBool>,
+    signs: Arc<Signs>,
     control: mpsc::Sender<Control>,
     lost: watch::Receiver<bool>,
 }
 
 impl Running {
+    /// Whether it waits for its caller, so that a message begins another turn.
+    pub(in crate::server) fn asks(&self) -> bool {
+        self.signs.asks()
+    }
+
     /// Becomes true when the turn can no longer write to its log.
     pub(in crate::server) fn lost(&self) -> watch::Receiver<bool> {
         self.lost.clone()
@@ -145,31 +146,34 @@ impl Runs {
         let key = turn.key.clone();
         let (control, commands) = mpsc::channel(CONTROL_QUEUE);
         let (lost, is_lost) = watch::channel(false);
-        let leave = Leave {
-            state: Arc::downgrade(&self.state),
-            count: self.count.clone(),
-            key: key.clone(),
-            generation,
-        };
         self.count.send_modify(|count| *count += 1);
         let session = turn.cx.session().into();
-        let begun = Arc::new(AtomicBool::new(false));
-        let core = Arc::clone(&self.core);
-        let run = Run::new(core, turn, commands, lost, Arc::clone(&begun));
-        state.tasks.spawn(async move {
-            // Named, so that it is moved in: it leaves when the turn is gone, whatever
-            // ended it.
-            let _leave = leave;
-            run.drive().await;
-        });
+        let signs = Arc::default();
         let running = Running {
             generation,
             session,
-            begun,
+            signs: Arc::clone(&signs),
             control,
             lost: is_lost,
         };
-        state.by_key.insert(key, running);
+        let earlier = state.by_key.insert(key.clone(), running);
+        // It leaves when the turn is gone, whatever ended it.
+        let mut place = Place {
+            state: Arc::downgrade(&self.state),
+            count: self.count.clone(),
+            key,
+            generation,
+            earlier,
+        };
+        let core = Arc::clone(&self.core);
+        let mut run = Run::new(core, turn, commands, lost, signs);
+        state.tasks.spawn(async move {
+            if run.resume().await {
+                place.supersede();
+                run.drive().await;
+            }
+            drop(place);
+        });
         Ok(())
     }
 
@@ -186,18 +190,13 @@ impl Runs {
         let Some(it) = state.by_key.get(key) else {
             return false;
         };
-        let begun = |running: &Running| running.begun.load(Ordering::Relaxed);
+        let begun = |running: &Running| running.signs.has_begun();
         let mut others = state
             .by_key
             .values()
             .filter(|other| other.generation != it.generation && other.session == it.session)
             .peekable();
         others.peek().is_none() || (begun(it) && !others.any(begun))
-    }
-
-    /// Refuses when new turns are.
-    pub(in crate::server) fn check_open(&self) -> Result<(), Error> {
-        self.check_draining(&lock(&self.state))
     }
 
     fn check_draining(&self, state: &State) -> Result<(), Error> {
@@ -248,21 +247,35 @@ impl std::fmt::Debug for Runs {
     }
 }
 
-/// Takes a turn out of the books, if it is still the one that is written there.
-struct Leave {
+/// Where a turn is written down. Dropped, it takes it out of the books, if it is still the one that
+/// is written there.
+struct Place {
     state: Weak<Mutex<State>>,
     count: watch::Sender<usize>,
     key: TaskKey,
     generation: u64,
+    /// Who had the place before, as long as it is not certain that this turn begins.
+    earlier: Option<Running>,
 }
 
-impl Drop for Leave {
+impl Place {
+    /// Nobody reaches the earlier turn any more.
+    fn supersede(&mut self) {
+        self.earlier = None;
+    }
+}
+
+impl Drop for Place {
     fn drop(&mut self) {
         if let Some(state) = self.state.upgrade() {
             let mut state = lock(&state);
             let current = state.by_key.get(&self.key);
             if current.is_some_and(|running| running.generation == self.generation) {
                 state.by_key.remove(&self.key);
+                let earlier = self.earlier.take();
+                if let Some(earlier) = earlier.filter(|earlier| !earlier.control.is_closed()) {
+                    state.by_key.insert(self.key.clone(), earlier);
+                }
             }
         }
         self.count.send_modify(|count| *count -= 1);

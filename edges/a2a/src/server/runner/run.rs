@@ -1,4 +1,4 @@
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::Arc;
 
 use tokio::{
     sync::{mpsc, oneshot, watch},
@@ -6,12 +6,12 @@ use tokio::{
 };
 
 use super::{
-    Control, NotTaken,
+    Control, NotTaken, Signs,
     listen::Event,
     over::Over,
     repair::fail_at_log,
     translate::Translator,
-    turn::{Opening, Opens, Turn},
+    turn::{Opening, Opens, Resumption, Turn},
 };
 use crate::{
     log::{Seq, TaskKey, Update},
@@ -34,6 +34,7 @@ pub(super) struct Run {
     pub(super) lingers_until: Option<Instant>,
     pub(super) translator: Translator,
     pub(super) seq: Seq,
+    pub(super) resumption: Option<Box<Resumption>>,
     pub(super) updates: Vec<Update>,
     pub(super) opens: Opens,
     /// What the caller is told as soon as it is stored.
@@ -49,7 +50,7 @@ pub(super) struct Run {
     pub(super) canceled: Vec<oneshot::Sender<()>>,
     pub(super) logged: Vec<oneshot::Sender<Result<(), NotTaken>>>,
     pub(super) lost: watch::Sender<bool>,
-    pub(super) begun: Arc<AtomicBool>,
+    pub(super) signs: Arc<Signs>,
 }
 
 impl Run {
@@ -58,7 +59,7 @@ impl Run {
         turn: Turn,
         commands: mpsc::Receiver<Control>,
         lost: watch::Sender<bool>,
-        begun: Arc<AtomicBool>,
+        signs: Arc<Signs>,
     ) -> Self {
         let seq = turn.existing.as_ref().map_or(Seq::ZERO, |(seq, _)| *seq);
         let moment = if turn.opens == Opens::AtOnce {
@@ -75,6 +76,7 @@ impl Run {
             lingers_until: None,
             translator: Translator::new(turn.existing.as_ref().map(|(_, task)| &**task)),
             seq,
+            resumption: turn.resumption,
             updates: Vec::new(),
             opens: turn.opens,
             opened: turn.existing,
@@ -87,7 +89,7 @@ impl Run {
             canceled: Vec::new(),
             logged: Vec::new(),
             lost,
-            begun,
+            signs,
         }
     }
 
