@@ -30,6 +30,7 @@
 //! | silence | a comment, or an empty line among JSON lines |
 //! | the end | the body ends after `completed` or `failed`, and only then. A body that ends before was cut |
 //! | a turn that is refused | a status of its own and problem details (RFC 9457), whose member `event` is the `failed` event; `retry-after` where the failure says so |
+//! | the caller goes away | the turn is cancelled; or it goes on for a while, where server and caller want that |
 //! | `traceparent`, `tracestate` | go into the scope, as a [`portcullis::TraceContext`] |
 //!
 //! What comes before the first event decides the status, for as long as a caller may be left without one:

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::{line::Line, turn::Turn};
+use super::lines::{Lines, Numbered};
 use crate::wire::Format;
 
 /// The body of a response: problem details in one piece, or the events of a turn.
@@ -77,11 +77,10 @@ impl fmt::Debug for ResponseBody {
 /// The frames of a turn, and what keeps the connection alive while there is none: a proxy that sees
 /// no bytes for a while closes it (O-S07).
 pub(super) struct Events {
-    turn: Turn,
+    lines: Lines,
     format: Format,
     /// What was read to know the status.
-    first: Option<Line>,
-    seq: u64,
+    first: Option<Numbered>,
     interval: Duration,
     /// When the last bytes were given. The alarm is moved only when it goes off: a busy turn
     /// would move it with each frame.
@@ -91,12 +90,16 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) fn new(turn: Turn, first: Option<Line>, format: Format, interval: Duration) -> Self {
+    pub(super) fn new(
+        lines: Lines,
+        first: Option<Numbered>,
+        format: Format,
+        interval: Duration,
+    ) -> Self {
         Self {
-            turn,
+            lines,
             format,
             first,
-            seq: 0,
             interval,
             last: Instant::now(),
             alarm: Box::pin(sleep(interval)),
@@ -110,14 +113,13 @@ impl Events {
         }
         let line = match self.first.take() {
             Some(line) => Poll::Ready(Some(line)),
-            None => self.turn.poll_line(cx),
+            None => self.lines.poll_line(cx),
         };
         match line {
-            Poll::Ready(Some(line)) => {
-                self.seq += 1;
+            Poll::Ready(Some((seq, line))) => {
                 self.last = Instant::now();
                 self.ended = line.is_last;
-                Poll::Ready(Some(self.format.frame(self.seq, &line.json).into()))
+                Poll::Ready(Some(self.format.frame(seq, &line.json).into()))
             }
             Poll::Ready(None) => {
                 self.ended = true;

@@ -3,7 +3,7 @@
 //! [`TurnService`] has no path and no socket of its own: it answers wherever the host mounts it.
 //! What binds a turn, such as limits and budgets, are layers around the agent; who may call is an
 //! HTTP layer in front, which leaves a [`Principal`](portcullis::Principal) in the extensions of the
-//! request.
+//! request, and a [`Peer`](portcullis::Peer) if it knows from where.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -47,13 +47,33 @@
 //! | it emits an event over the limit | `failed`, `invalid_output` |
 //! | the caller goes away | nothing: the turn is dropped with the response |
 //!
+//! # Turns that outlive their connection
+//!
+//! With [`TurnService::detach`], a caller that says `?detach`, or `?detach=SECONDS` for less than the policy allows, has
+//! so long to come back after it was cut:
+//!
+//! | request | response |
+//! |---|---|
+//! | `POST …?detach` | `content-location: ?turn=ID`, and the events, numbered as always |
+//! | `GET …?turn=ID`, with `last-event-id: N` | the events after that one, from the first without it. Who reads takes the place of whoever read before. 204 when the turn is over and there are none |
+//! | `DELETE …?turn=ID` | 204, and the turn is cancelled |
+//! | any of these, another owner or no such turn | 404 |
+//! | the events after that one are not kept any more | 410 |
+//!
+//! Among JSON lines, which have no ids, the line says its number by its place. While somebody reads, the
+//! turn runs no further than the reader; while nobody does, until the [room](Detach::room) is full of what
+//! nobody has read. So nothing is lost that somebody may still come back for.
+//!
 //! A caller that stays and does not read holds the turn where it is, until whoever serves the socket gives
 //! up on it, as `portcullis-net` does after a while.
 
 mod accept;
 mod answer;
 mod body;
+mod detach;
 mod line;
+mod lines;
+mod query;
 mod read;
 mod refusal;
 mod request;
@@ -63,6 +83,7 @@ mod turn;
 
 pub use self::{
     body::ResponseBody,
+    detach::Detach,
     service::{ResponseFuture, TurnService},
 };
 pub use crate::wire::Format;

@@ -6,7 +6,7 @@ use http::{
 };
 use portcullis::{Failure, FailureCode};
 
-use super::ResponseBody;
+use super::{ResponseBody, detach::Absent};
 use crate::wire::{PROBLEM, Problem, status_of};
 
 /// A request that leads to no turn, or a turn that is refused at once.
@@ -34,6 +34,25 @@ impl Refusal {
             failure: failure.clone(),
             allow: None,
         })
+    }
+
+    /// Nothing says which turn.
+    pub(super) fn of_no_turn() -> Self {
+        Self::of_absent(Absent::Unknown)
+    }
+
+    /// A turn that cannot be read on.
+    pub(super) fn of_absent(absent: Absent) -> Self {
+        let (status, what) = match absent {
+            Absent::Unknown => (StatusCode::NOT_FOUND, "there is no such turn"),
+            Absent::Gone => (StatusCode::GONE, "the events after that one are gone"),
+            Absent::Ahead => (StatusCode::BAD_REQUEST, "there is no such event yet"),
+        };
+        Self {
+            status,
+            failure: Failure::with_code(FailureCode::UNAVAILABLE, what),
+            allow: None,
+        }
     }
 
     /// The methods that there are.

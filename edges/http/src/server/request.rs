@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header::CONTENT_TYPE, request::Parts};
-use portcullis::{Principal, Prompt, Scope, TraceContext};
+use portcullis::{Peer, Principal, Prompt, Scope, TraceContext};
 use portcullis_session::session_key;
 
 use super::{refusal::Refusal, settings::Settings};
@@ -39,13 +39,10 @@ pub(super) fn turn_request(
     let TurnRequest { mut scope, prompt } = TurnRequest::from_slice(body)
         .map_err(|what| Refusal::of_request(StatusCode::BAD_REQUEST, what))?;
     let asked = scope.deadline();
-    scope.set_principal(head.extensions.get::<Principal>().cloned());
     if let Some(trace) = trace(&head.headers) {
         scope.extensions_mut().insert(trace);
     }
-    if let Some(prepare) = &settings.prepare {
-        prepare(head, &mut scope);
-    }
+    prepare(head, &mut scope, settings);
     let limit = settings
         .turn_limit
         .and_then(|limit| tokio::time::Instant::now().into_std().checked_add(limit));
@@ -54,6 +51,24 @@ pub(super) fn turn_request(
     let session = session_key(tenant, scope.principal(), scope.session());
     scope.set_session(session);
     Ok((scope, prompt))
+}
+
+/// Who asks, where nothing is asked of the agent.
+pub(super) fn scope_of_nothing(head: &Parts, settings: &Settings) -> Scope {
+    let mut scope = Scope::new("");
+    prepare(head, &mut scope, settings);
+    scope
+}
+
+/// What stands in front has the last word.
+fn prepare(head: &Parts, scope: &mut Scope, settings: &Settings) {
+    scope.set_principal(head.extensions.get::<Principal>().cloned());
+    if let Some(peer) = head.extensions.get::<Peer>() {
+        scope.extensions_mut().insert(*peer);
+    }
+    if let Some(prepare) = &settings.prepare {
+        prepare(head, scope);
+    }
 }
 
 fn earliest(deadlines: [Option<Instant>; 3]) -> Option<Instant> {

@@ -13,17 +13,19 @@ use http_body::Body;
 use portcullis::{Agent, BoxAgent, Scope};
 use tower_service::Service;
 
-use super::{ResponseBody, answer::answer, settings::Settings};
+use super::{
+    Detach, ResponseBody,
+    answer::{Host, answer},
+    detach::Turns,
+    settings::Settings,
+};
 
 /// An agent as a service of HTTP requests. See the [module docs](super).
 ///
 /// Cloning is two reference counts. It is always ready: what a turn needs is admitted when it is known
 /// whose it is.
 #[derive(Clone)]
-pub struct TurnService {
-    agent: BoxAgent,
-    settings: Arc<Settings>,
-}
+pub struct TurnService(Host);
 
 impl TurnService {
     /// Serves an agent.
@@ -34,14 +36,15 @@ impl TurnService {
         A::Future: Send,
         A::Response: Send,
     {
-        Self {
+        Self(Host {
             agent: BoxAgent::new(agent),
             settings: Arc::new(Settings::new()),
-        }
+            turns: None,
+        })
     }
 
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
-        change(Arc::make_mut(&mut self.settings));
+        change(Arc::make_mut(&mut self.0.settings));
         self
     }
 
@@ -106,10 +109,21 @@ impl TurnService {
         self.with(|settings| settings.prepare = Some(Arc::new(prepare)))
     }
 
+    /// Lets a caller ask for a turn that outlives its connection for a while, see the
+    /// [module docs](super). By default, and for whoever does not ask, the turn ends with the connection.
+    ///
+    /// Such turns run in tasks that all clones of this service own: they end with the last one, and
+    /// the last response.
+    #[must_use]
+    pub fn detach(mut self, policy: Detach) -> Self {
+        self.0.turns = Some(Arc::new(Turns::new(policy)));
+        self
+    }
+
     /// The agent.
     #[must_use]
     pub const fn get_ref(&self) -> &BoxAgent {
-        &self.agent
+        &self.0.agent
     }
 }
 
@@ -127,15 +141,14 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
-        let (agent, settings) = (self.agent.clone(), Arc::clone(&self.settings));
-        ResponseFuture(Box::pin(answer(agent, settings, request)))
+        ResponseFuture(Box::pin(answer(self.0.clone(), request)))
     }
 }
 
 impl fmt::Debug for TurnService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TurnService")
-            .field("settings", &self.settings)
+            .field("settings", &self.0.settings)
             .finish_non_exhaustive()
     }
 }

@@ -1,6 +1,6 @@
 use std::{collections::HashSet, time::Duration};
 
-use portcullis::{Principal, Scope, TraceContext};
+use portcullis::{Peer, Principal, Scope, TraceContext};
 use portcullis_http::server::TurnService;
 use serde_json::json;
 
@@ -52,6 +52,19 @@ async fn what_a_caller_may_say_arrives() {
     let trace = seen.extensions().get::<TraceContext>().unwrap();
     assert_eq!(trace.traceparent(), parent);
     assert_eq!(trace.tracestate(), Some("a=1,b=2"));
+}
+
+/// The limits find it there.
+#[tokio::test(start_paused = true)]
+async fn the_address_of_the_caller_arrives() {
+    let (agent, scopes) = shows_scope();
+    let service = TurnService::new(agent);
+    let address: std::net::IpAddr = "203.0.113.7".parse().unwrap();
+    let mut request = post(SSE, asking("p"));
+    request.extensions_mut().insert(Peer::new(address));
+    seen(&service, request).await;
+    let scope = scopes.lock().unwrap().pop().unwrap();
+    assert_eq!(scope.extensions().get::<Peer>(), Some(&Peer::new(address)));
 }
 
 /// Two parents are none.
