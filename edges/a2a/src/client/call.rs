@@ -26,15 +26,25 @@ impl<T: Transport> Client<T> {
         params: &impl Params,
         tenant: &str,
     ) -> Result<R, CallError> {
-        #[cfg(feature = "grpc")]
-        if self.binding == Binding::Grpc {
-            return self.over_grpc().call(operation, params).await;
-        }
-        let params = self.params(params, tenant)?;
-        let answer = self.answer(operation, &params).await?;
+        let answer = self.call_text::<R>(operation, params, tenant).await?;
         decode_response(&answer).map_err(|error| {
             CallError::protocol(format!("the result of {operation} is not valid: {error}"))
         })
+    }
+
+    /// A call whose answer is JSON text.
+    pub(super) async fn call_text<R: Answer>(
+        &self,
+        operation: Operation,
+        params: &impl Params,
+        tenant: &str,
+    ) -> Result<String, CallError> {
+        #[cfg(feature = "grpc")]
+        if self.binding == Binding::Grpc {
+            return self.over_grpc().call::<R>(operation, params).await;
+        }
+        let params = self.params(params, tenant)?;
+        self.answer(operation, &params).await
     }
 
     /// A call with an answer that says nothing.

@@ -16,7 +16,7 @@ use super::{
     limits::Limits,
     transport::Transport,
 };
-use crate::model::AgentCard;
+use crate::model::{AgentCard, AgentInterface};
 
 /// A client of one agent, over one of the [bindings](Binding). A clone shares the transport.
 ///
@@ -72,6 +72,9 @@ impl<T: Transport> Client<T> {
     /// A client of the first interface of the card that every transport carries, JSON-RPC or
     /// HTTP+JSON, and of its tenant. For gRPC, name it to [`of_card_over`](Self::of_card_over).
     ///
+    /// The card is taken at its word, wherever it points to;
+    /// [`Discovered::client`](super::Discovered::client) judges that.
+    ///
     /// # Errors
     /// When the card offers none.
     pub fn of_card(transport: T, card: &AgentCard) -> Result<Self, NoInterface> {
@@ -94,12 +97,15 @@ impl<T: Transport> Client<T> {
         let (binding, interface) = interface::choose(card, bindings)?;
         let url = interface::address(card, binding, &interface.url)
             .ok_or_else(|| NoInterface::at(binding, &interface.url))?;
-        let client = Self::over(binding, transport, url);
-        Ok(if interface.tenant.is_empty() {
-            client
-        } else {
-            client.tenant(&interface.tenant)
-        })
+        Ok(Self::over(binding, transport, url).tenant_of(interface))
+    }
+
+    /// Of the tenant that an interface names (A2A-CARD-19).
+    pub(super) fn tenant_of(self, interface: &AgentInterface) -> Self {
+        if interface.tenant.is_empty() {
+            return self;
+        }
+        self.tenant(&interface.tenant)
     }
 
     /// Puts a tenant into every request.

@@ -45,6 +45,8 @@ pub enum CallError {
     },
     /// The stream was silent for longer than allowed, comments included.
     Idle,
+    /// Nobody vouches for the card: it is not signed by a key that is trusted, or it was changed.
+    Untrusted(BoxError),
     /// The request could not be carried out, or the connection broke.
     Transport(BoxError),
 }
@@ -95,6 +97,7 @@ impl fmt::Display for CallError {
             Self::TooLong(_) => f.write_str("the server sent too much"),
             Self::Cut { .. } => f.write_str("the stream ended before the task did"),
             Self::Idle => f.write_str("the stream fell silent"),
+            Self::Untrusted(_) => f.write_str("the card is not to be believed"),
             Self::Transport(_) => f.write_str("the request failed"),
         }
     }
@@ -105,7 +108,7 @@ impl error::Error for CallError {
         match self {
             Self::Refused(error) => Some(&**error),
             Self::TooLong(error) => Some(error),
-            Self::Transport(error) => Some(&**error),
+            Self::Untrusted(error) | Self::Transport(error) => Some(&**error),
             _ => None,
         }
     }

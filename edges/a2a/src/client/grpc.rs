@@ -108,13 +108,15 @@ impl<T: Transport> OverGrpc<'_, T> {
         self,
         operation: Operation,
         params: &impl Params,
-    ) -> Result<R, CallError> {
+    ) -> Result<String, CallError> {
         let limits = self.limits;
         let (mut grpc, path) = self.ready(operation).await?;
         let codec = Codec::<_, R::Message>::default();
         let response = in_time(&limits, grpc.unary(self.request(params), path, codec)).await?;
         let message = response.map_err(|status| failed(status, limits.piece))?;
-        read(message.get_ref(), operation)
+        json(message.get_ref()).map_err(|error| {
+            CallError::protocol(format!("the result of {operation} is not valid: {error}"))
+        })
     }
 
     pub(super) async fn delete(
@@ -170,14 +172,6 @@ impl<T: Transport> OverGrpc<'_, T> {
         *request.metadata_mut() = MetadataMap::from_headers(self.headers.clone());
         request
     }
-}
-
-fn read<R: Decode>(message: &impl Text, operation: Operation) -> Result<R, CallError> {
-    let invalid = |error: &dyn std::fmt::Display| {
-        CallError::protocol(format!("the result of {operation} is not valid: {error}"))
-    };
-    let json = json(message).map_err(|error| invalid(&error))?;
-    decode_response(&json).map_err(|error| invalid(&error))
 }
 
 /// An event of a stream; `None` where it is of a kind that nobody knows.

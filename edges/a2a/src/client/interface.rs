@@ -5,28 +5,30 @@ use http::Uri;
 use super::binding::Binding;
 use crate::model::{AgentCard, AgentInterface};
 
-/// The first interface, in the order of the card, that speaks one of the bindings at version 1.0
-/// (A2A-CARD-18, 20).
+/// The interfaces that speak one of the bindings at version 1.0, in the order of the card or of the
+/// bindings (A2A-CARD-18, 20).
+pub(super) fn usable<'a>(
+    card: &'a AgentCard,
+    bindings: &[Binding],
+    by_card: bool,
+) -> Vec<(Binding, &'a AgentInterface)> {
+    let interfaces = card.supported_interfaces.iter();
+    let mut usable: Vec<_> = interfaces
+        .filter_map(|interface| Some((binding_of(interface, bindings)?, interface)))
+        .collect();
+    if !by_card {
+        usable.sort_by_key(|(binding, _)| bindings.iter().position(|ours| ours == binding));
+    }
+    usable
+}
+
+/// The first of them, in the order of the card.
 pub(super) fn choose<'a>(
     card: &'a AgentCard,
     bindings: &[Binding],
 ) -> Result<(Binding, &'a AgentInterface), NoInterface> {
-    card.supported_interfaces
-        .iter()
-        .find_map(|interface| Some((binding_of(interface, bindings)?, interface)))
-        .ok_or_else(|| NoInterface {
-            wanted: bindings.to_vec(),
-            offered: card
-                .supported_interfaces
-                .iter()
-                .map(|interface| {
-                    format!(
-                        "{} {}",
-                        interface.protocol_binding, interface.protocol_version
-                    )
-                })
-                .collect(),
-        })
+    let first = usable(card, bindings, true).into_iter().next();
+    first.ok_or_else(|| NoInterface::in_card(card, bindings))
 }
 
 fn binding_of(interface: &AgentInterface, bindings: &[Binding]) -> Option<Binding> {
@@ -105,6 +107,19 @@ pub struct NoInterface {
 }
 
 impl NoInterface {
+    pub(super) fn in_card(card: &AgentCard, bindings: &[Binding]) -> Self {
+        let offered = card.supported_interfaces.iter().map(|interface| {
+            format!(
+                "{} {}",
+                interface.protocol_binding, interface.protocol_version
+            )
+        });
+        Self {
+            wanted: bindings.to_vec(),
+            offered: offered.collect(),
+        }
+    }
+
     /// The interface would do, but its address is none.
     pub(super) fn at(binding: Binding, url: &str) -> Self {
         Self {

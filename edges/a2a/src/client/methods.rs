@@ -149,4 +149,14 @@ impl<T: Transport> Client<T> {
         let operation = Operation::GetExtendedAgentCard;
         self.call(operation, request, &request.tenant).await
     }
+
+    /// The same as JSON text, which over the bindings of JSON is as it was received.
+    pub(super) async fn extended_card_text(
+        &self,
+        request: &GetExtendedAgentCardRequest,
+    ) -> Result<String, CallError> {
+        let operation = Operation::GetExtendedAgentCard;
+        self.call_text::<AgentCard>(operation, request, &request.tenant)
+            .await
+    }
 }

@@ -5,11 +5,12 @@
 //! which then makes the same checks as for a stranger.
 //!
 //! ```no_run
-//! use portcullis_a2a::{client::{CallError, Client, Transport, fetch_card}, model::SendMessageRequest};
+//! use portcullis_a2a::{client::{Cards, Choice, Transport}, model::SendMessageRequest};
 //!
 //! # async fn doc(http: impl Transport, request: SendMessageRequest) -> Result<(), Box<dyn std::error::Error>> {
-//! let card = fetch_card(&http, "http://127.0.0.1:8080").await?;
-//! let client = Client::of_card(http, &card)?;
+//! let cards = Cards::new(http.clone()); // keeps them
+//! let card = cards.fetch("http://127.0.0.1:8080").await?;
+//! let client = card.client(http, &Choice::new())?;
 //! let answer = client.send_message(&request).await?;
 //! # Ok(())
 //! # }
@@ -34,15 +35,16 @@
 mod backoff;
 mod binding;
 mod call;
-mod card;
 mod connection;
 mod course;
+mod discovery;
 mod error;
 mod events;
 mod exchange;
 mod frames;
 #[cfg(feature = "grpc")]
 mod grpc;
+mod http_date;
 mod interface;
 mod json_rpc;
 mod limits;
@@ -58,8 +60,8 @@ mod transport;
 
 pub use self::{
     binding::Binding,
-    card::fetch_card,
     connection::Client,
+    discovery::{Cards, Choice, Discovered, Reach, Unusable, fetch_card},
     error::CallError,
     events::{Event, EventStream},
     interface::NoInterface,
@@ -67,5 +69,9 @@ pub use self::{
     resume::{Resume, ResumedStream},
     transport::Transport,
 };
+
+#[cfg(feature = "sign")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sign")))]
+pub use self::discovery::{Jwks, KeySource, LookingUp};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -4,7 +4,9 @@ use http::{
     HeaderMap, HeaderName,
     header::{DATE, RETRY_AFTER},
 };
-use jiff::{Timestamp, civil, fmt::rfc2822, tz::TimeZone};
+use jiff::Timestamp;
+
+use super::http_date::http_date;
 
 /// When to come again: in seconds or as a date, whichever the server wrote. A date is taken by the
 /// server's own clock, where it tells that too. One that has passed is now.
@@ -13,8 +15,8 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.parse().ok().map(Duration::from_secs);
     }
-    let date = date(text)?;
-    let now = self::text(headers, &DATE).and_then(self::date);
+    let date = http_date(text)?;
+    let now = self::text(headers, &DATE).and_then(http_date);
     let wait = date.duration_since(now.unwrap_or_else(Timestamp::now));
     Some(Duration::try_from(wait).unwrap_or_default())
 }
@@ -22,18 +24,6 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let text = headers.get(name)?.to_str().ok()?.trim();
     (!text.is_empty()).then_some(text)
-}
-
-/// The three forms that a reader has to know (RFC 9110, section 5.6.7).
-fn date(text: &str) -> Option<Timestamp> {
-    if let Ok(date) = rfc2822::DateTimeParser::new().parse_timestamp(text) {
-        return Some(date);
-    }
-    let old = ["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
-    let date = old
-        .iter()
-        .find_map(|form| civil::DateTime::strptime(form, text).ok())?;
-    TimeZone::UTC.to_timestamp(date).ok()
 }
 
 #[cfg(test)]

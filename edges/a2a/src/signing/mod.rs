@@ -28,6 +28,7 @@ mod header;
 mod key;
 mod schema;
 mod signer;
+mod signers;
 mod unique;
 mod verify;
 
@@ -35,5 +36,6 @@ pub use self::{
     canonical::{CanonicalError, Form, canonical_card},
     key::{JwkError, PublicKey, TrustedKeys},
     signer::{CardSigner, SigningError},
+    signers::{Signer, signers},
     verify::{Verified, VerifyError, verify_card, verify_card_leniently},
 };

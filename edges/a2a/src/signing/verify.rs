@@ -87,7 +87,7 @@ fn verify(card: &str, keys: &TrustedKeys, forms: &[Form]) -> Result<Verified, Ve
 }
 
 /// How many signatures are looked at. More are somebody's mischief.
-const MAX_SIGNATURES: usize = 16;
+pub(super) const MAX_SIGNATURES: usize = 16;
 
 /// A card whose signature holds.
 #[derive(Clone, Debug, PartialEq, Eq)]

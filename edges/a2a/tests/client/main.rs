@@ -2,6 +2,7 @@
 
 mod bad_server;
 mod card;
+mod discovery;
 mod framing;
 mod raw;
 mod replies;
@@ -9,4 +10,7 @@ mod requests;
 mod rest;
 mod resume;
 mod scripted;
+#[cfg(feature = "sign")]
+mod signed_cards;
+mod site;
 mod support;

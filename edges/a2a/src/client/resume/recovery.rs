@@ -150,6 +150,9 @@ pub(super) fn may_pass(error: &CallError) -> bool {
             refusal.kind(),
             ErrorKind::Internal | ErrorKind::Unavailable | ErrorKind::ResourceExhausted
         ),
-        CallError::Protocol(_) | CallError::TooLong(_) | CallError::Redirect { .. } => false,
+        CallError::Protocol(_)
+        | CallError::TooLong(_)
+        | CallError::Redirect { .. }
+        | CallError::Untrusted(_) => false,
     }
 }
