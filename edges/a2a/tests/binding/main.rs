@@ -13,6 +13,7 @@ mod peer;
 mod rest;
 mod rest_golden;
 mod resume;
+mod shape;
 mod streams;
 mod support;
 mod trace;

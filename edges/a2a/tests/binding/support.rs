@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
-use crate::{flaky_log::FlakyLog, names::Names};
+use crate::{flaky_log::FlakyLog, names::Names, shape};
 
 /// One thing that the executor does.
 #[derive(Clone, Debug)]
@@ -409,10 +409,30 @@ impl Reply {
     async fn of(response: Response<ResponseBody>) -> Self {
         let (head, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        Self {
+        let reply = Self {
             status: head.status.as_u16(),
             headers: head.headers,
             body,
+        };
+        reply.look_at();
+        reply
+    }
+
+    /// Whatever the test is about, what came has the form of the protocol.
+    fn look_at(&self) {
+        let text = String::from_utf8_lossy(&self.body);
+        let pieces: Vec<&str> = match self.headers.get("content-type") {
+            Some(events) if events == "text/event-stream" => text
+                .lines()
+                .filter_map(|line| line.strip_prefix("data: "))
+                .collect(),
+            _ => vec![&text],
+        };
+        // What nests deeper than this reader reads is compared as text by its own test.
+        for body in pieces.iter().flat_map(|piece| serde_json::from_str(piece)) {
+            if let Err(fault) = shape::of_reply(&body) {
+                panic!("{fault}\n{body:#}");
+            }
         }
     }
 
@@ -465,7 +485,11 @@ impl Watcher {
                     } else if let Some(id) = line.strip_prefix("id: ") {
                         self.last_id = Some(id.to_owned());
                     } else if let Some(json) = line.strip_prefix("data: ") {
-                        data = Some(serde_json::from_str(json).unwrap());
+                        let event = serde_json::from_str(json).unwrap();
+                        if let Err(fault) = shape::of_reply(&event) {
+                            panic!("{fault}\n{event:#}");
+                        }
+                        data = Some(event);
                     }
                 }
                 if data.is_some() {
