@@ -250,8 +250,10 @@ async fn what_is_ambiguous_or_cannot_be_read_is_refused() {
     assert_eq!(behind.calls(), 0);
 }
 
+// A2A-SEC-4, A2A-SEC-5, A2A-SEC-13: told, and in the log.
 #[tokio::test]
 async fn a_missing_scope_is_403_and_named() {
+    let (log, _guard) = Log::start();
     let (reader, writer) = (key("r", &["read"]), key("w", &["read", "wr\"ite"]));
     let behind = Behind::default();
     let layer = HttpAuthLayer::new(keys(&[&reader, &writer])).require_scopes(["read", "wr\"ite"]);
@@ -277,6 +279,13 @@ async fn a_missing_scope_is_403_and_named() {
     // Who is nobody is not told what it takes.
     let response = call(&service, request(&[])).await;
     assert_eq!(challenges(&response), [r#"Bearer realm="portcullis""#]);
+    let told = log.text();
+    for kind in ["kind=Denied", "kind=Missing"] {
+        let line = told.lines().find(|line| line.contains(kind));
+        let line = line.unwrap_or_else(|| panic!("no {kind} in {told}"));
+        assert!(line.contains("INFO") && line.contains("refused"), "{line}");
+    }
+    assert!(!told.contains(reader.reveal()) && !told.contains(writer.reveal()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -160,12 +160,13 @@ impl From<AuthError> for Failure {
     }
 }
 
-/// For the log: a key source that is down is somebody's trouble, a refusal is none.
+/// For the log (A2A-SEC-13): a key source that is down is somebody's trouble, a refusal is only news.
+/// Neither says what was presented.
 pub(super) fn log(error: &AuthError) {
     if error.kind == AuthErrorKind::Unavailable {
         tracing::warn!(error = %Chain(error), "nobody can be verified");
     } else {
-        tracing::debug!(kind = ?error.kind, reason = %error, "refused");
+        tracing::info!(kind = ?error.kind, reason = %error, "refused");
     }
 }
 
