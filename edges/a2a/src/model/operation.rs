@@ -68,9 +68,10 @@ macro_rules! operations {
                 params: &str,
                 bounds: &Bounds,
             ) -> Result<Self, Error> {
-                Ok(match operation {
+                let request = match operation {
                     $(Operation::$name => Self::$name(decode_request_within(params, bounds)?),)*
-                })
+                };
+                request.with_its_task()
             }
         }
     };
@@ -99,6 +100,19 @@ operations! {
     DeleteTaskPushNotificationConfig(DeleteTaskPushNotificationConfigRequest),
     /// Reads the card for those who authenticate.
     GetExtendedAgentCard(GetExtendedAgentCardRequest),
+}
+
+impl Request {
+    /// A webhook that comes with a message is of the task of the message; one that comes alone has to
+    /// say whose it is (A2A-OP-97).
+    fn with_its_task(self) -> Result<Self, Error> {
+        match self {
+            Self::CreateTaskPushNotificationConfig(config) if config.task_id.is_empty() => {
+                Err(Error::invalid_param("taskId", "required"))
+            }
+            request => Ok(request),
+        }
+    }
 }
 
 impl fmt::Display for Operation {
