@@ -365,7 +365,8 @@ async fn a_card_that_is_signed_anew_is_not_a_new_card() {
     assert_eq!(get(&signed_by("2026"), tag).await.status, StatusCode::OK);
 }
 
-// O-A04, A2A-SEC-1, A2A-RPC-35, A2A-REST-23: nobody gets no further than the card.
+// A2A-OP-1, A2A-OP-2, A2A-SEC-4, O-A04, A2A-SEC-1, A2A-RPC-35, A2A-REST-23: nobody gets no further
+// than the card.
 #[tokio::test]
 async fn nobody_gets_the_card_and_a_challenge() {
     let people = people(["alice"]);
@@ -414,7 +415,7 @@ async fn reflection(gate: &Gate, wire: Wire, request: Request<Full<Bytes>>) -> S
     text.unwrap_or_else(|| panic!("{}", reply.body)).to_owned()
 }
 
-// O-A05, A2A-SEC-2, critique B15.
+// A2A-OP-110, A2A-OP-114, O-A05, A2A-SEC-2, critique B15.
 #[tokio::test]
 async fn nothing_in_a_request_names_a_principal() {
     let people = people(["alice"]);

@@ -75,28 +75,38 @@ impl Service<Request<Full<Bytes>>> for As {
     }
 }
 
-fn client(rig: &Rig, binding: Binding, who: Option<&str>) -> Client<As> {
+/// A client of the rig, where JSON-RPC is at `/rpc`.
+pub(crate) fn client(rig: &Rig, binding: Binding, who: Option<&str>) -> Client<As> {
+    client_at("http://in.process/rpc", rig.service(), binding, who)
+}
+
+/// A client of a service of the usual layout.
+pub(crate) fn client_of(service: OnePort, binding: Binding, who: Option<&str>) -> Client<As> {
+    client_at("http://in.process/", service, binding, who)
+}
+
+fn client_at(json_rpc: &str, service: OnePort, binding: Binding, who: Option<&str>) -> Client<As> {
     let url = match binding {
-        Binding::JsonRpc => "http://in.process/rpc",
+        Binding::JsonRpc => json_rpc,
         Binding::Rest => "http://in.process/rest/",
         Binding::Grpc => "http://in.process",
         other => panic!("where is {other}?"),
     };
-    let service = As::new(rig.service(), who);
+    let service = As::new(service, who);
     Client::over(binding, service, url.parse().unwrap())
 }
 
-fn say(text: &str) -> SendMessageRequest {
+pub(crate) fn say(text: &str) -> SendMessageRequest {
     SendMessageRequest::new(Message::user("m-u1", [Part::text(text)]))
 }
 
-fn to(task: &str, text: &str) -> SendMessageRequest {
+pub(crate) fn to(task: &str, text: &str) -> SendMessageRequest {
     let mut message = Message::user("m-u2", [Part::text(text)]);
     message.task_id = task.to_owned();
     SendMessageRequest::new(message)
 }
 
-type Answer = Result<Value, CallError>;
+pub(crate) type Answer = Result<Value, CallError>;
 
 async fn events(stream: Result<EventStream, CallError>) -> Answer {
     let mut events = Vec::new();
@@ -108,12 +118,12 @@ async fn events(stream: Result<EventStream, CallError>) -> Answer {
     Ok(events.into())
 }
 
-fn value(answer: impl serde::Serialize) -> Value {
+pub(crate) fn value(answer: impl serde::Serialize) -> Value {
     serde_json::to_value(answer).unwrap()
 }
 
 /// An operation on a task.
-async fn attempt(client: &Client<As>, operation: Operation, id: &str) -> Answer {
+pub(crate) async fn attempt(client: &Client<As>, operation: Operation, id: &str) -> Answer {
     Ok(match operation {
         Operation::SendMessage => value(client.send_message(&to(id, "artifact")).await?),
         Operation::SendStreamingMessage => {
@@ -160,7 +170,7 @@ async fn attempt(client: &Client<As>, operation: Operation, id: &str) -> Answer 
 }
 
 /// What of an answer has to be the same everywhere.
-fn comparable(answer: Answer) -> Result<Value, Value> {
+pub(crate) fn comparable(answer: Answer) -> Result<Value, Value> {
     answer.map_err(|error| {
         let refusal = error.as_refusal().unwrap_or_else(|| panic!("{error:?}"));
         let metadata: Vec<_> = refusal.metadata().collect();
@@ -214,8 +224,8 @@ async fn bindings_answer_alike() {
     }
 }
 
-// Issue 4.6: over every binding a task does not exist for others, and the answer is that to a task
-// that does not.
+// A2A-OP-2, A2A-OP-3, A2A-SEC-5..8, Issue 4.6: over every binding a task does not exist for others,
+// and the answer is that to a task that does not.
 #[tokio::test]
 async fn bindings_keep_owners_apart() {
     for &binding in Binding::ALL {

@@ -80,6 +80,7 @@ async fn ids_keep_value_and_type_or_are_refused() {
     }
 }
 
+// A2A-RPC-3, A2A-RPC-7
 #[tokio::test]
 async fn what_is_no_request_is_told() {
     let rig = rig(done);
@@ -101,6 +102,7 @@ async fn what_is_no_request_is_told() {
     }
 }
 
+// A2A-OP-97, A2A-RPC-32
 #[tokio::test]
 async fn wrong_parameters_are_named() {
     // O-J03
@@ -113,6 +115,33 @@ async fn wrong_parameters_are_named() {
         ("GetTask", r#"{"id": ""}"#, Some("id")),
         ("CancelTask", r#"{"id": {}}"#, Some("id")),
         ("SubscribeToTask", "{}", Some("id")),
+        (
+            "CreateTaskPushNotificationConfig",
+            r#"{"taskId": "t"}"#,
+            Some("url"),
+        ),
+        (
+            "CreateTaskPushNotificationConfig",
+            r#"{"url": "https://h.example/"}"#,
+            Some("taskId"),
+        ),
+        (
+            "GetTaskPushNotificationConfig",
+            r#"{"taskId": "t"}"#,
+            Some("id"),
+        ),
+        (
+            "DeleteTaskPushNotificationConfig",
+            r#"{"id": "p"}"#,
+            Some("taskId"),
+        ),
+        ("ListTaskPushNotificationConfigs", "{}", Some("taskId")),
+        (
+            "ListTaskPushNotificationConfigs",
+            r#"{"taskId": "t", "pageSize": "x"}"#,
+            Some("pageSize"),
+        ),
+        ("GetExtendedAgentCard", r#"{"tenant": 7}"#, Some("tenant")),
         ("ListTasks", r#"{"pageSize": 0}"#, Some("pageSize")),
         ("ListTasks", r#"{"pageSize": "many"}"#, Some("pageSize")),
         (
@@ -186,6 +215,7 @@ async fn both_spellings_of_a_name_are_read() {
     assert_eq!(reply["result"]["task"]["contextId"], "snake", "{reply}");
 }
 
+// A2A-RPC-25, A2A-RPC-28..31
 #[tokio::test]
 async fn errors_have_their_details_in_data() {
     // O-J05
@@ -280,6 +310,7 @@ async fn content_types() {
     }
 }
 
+// A2A-RPC-1
 #[tokio::test]
 async fn places_and_verbs() {
     // A2A-RPC-11, A2A-RPC-13

@@ -30,6 +30,7 @@ fn service() -> OnePort {
     ))
 }
 
+// A2A-SEC-14, A2A-SEC-17
 #[tokio::test]
 async fn refusals_have_a_status() {
     // A2A-RPC-11, A2A-RPC-35

@@ -56,6 +56,7 @@ fn texts(text: &str) -> Vec<Step> {
     }
 }
 
+// A2A-CARD-1, A2A-CARD-2, A2A-CARD-5
 #[tokio::test]
 async fn ex_1_the_card_and_a_conditional_request() {
     let rig = rig(texts);
@@ -197,6 +198,7 @@ async fn ex_4_an_immediate_answer_without_history() {
     .await;
 }
 
+// A2A-RPC-17, A2A-RPC-20
 #[tokio::test]
 async fn ex_5_the_four_frames_of_the_seed() {
     let mut rig = rig(texts);
@@ -354,6 +356,7 @@ async fn ex_10_lists() {
     .await;
 }
 
+// A2A-DATA-23, A2A-RPC-32, A2A-OP-36, A2A-OP-76
 #[tokio::test]
 async fn ex_11_every_fault_at_once() {
     let mut rig = rig(texts);
@@ -572,6 +575,7 @@ async fn ex_17_an_extended_card_that_is_declared_only() {
         .await;
 }
 
+// A2A-RPC-14, A2A-SVC-4..9
 #[tokio::test]
 async fn ex_18_versions() {
     // O-V01
@@ -628,6 +632,7 @@ async fn ex_18_versions() {
     }
 }
 
+// A2A-EXT-3, A2A-EXT-7, A2A-SVC-13, A2A-SVC-14
 #[tokio::test]
 async fn ex_19_extensions() {
     // O-V05
@@ -699,6 +704,7 @@ async fn ex_20_a_part_that_the_agent_cannot_read() {
     }
 }
 
+// A2A-RPC-3, A2A-RPC-4, A2A-RPC-7, A2A-RPC-9, A2A-RPC-10, A2A-RPC-26, A2A-EXT-10
 #[tokio::test]
 async fn ex_21_errors_of_the_protocol() {
     let mut rig = rig(texts);

@@ -250,6 +250,11 @@ async fn call(rig: &Rig, method: &str, message: &impl prost::Message) -> Reply {
     call_with(rig, method, &[], message).await
 }
 
+/// The status of a call of a method with an empty message.
+pub(crate) async fn status_of_empty(rig: &Rig, method: &str) -> i32 {
+    call(rig, method, &OfTask::default()).await.code()
+}
+
 fn of_task(id: &str) -> OfTask {
     OfTask {
         tenant: String::new(),
@@ -282,6 +287,7 @@ async fn hanging(client: &Client<OnePort>) -> String {
     answer["task"]["id"].as_str().unwrap().to_owned()
 }
 
+// A2A-GRPC-1, A2A-GRPC-3, A2A-GRPC-4
 #[tokio::test]
 async fn ex_25_a_status_and_its_details() {
     let rig = rig(texts);
@@ -553,6 +559,7 @@ async fn an_agent_sees_the_same_parameters_over_every_binding() {
     }
 }
 
+// A2A-GRPC-3, A2A-SVC-6..9
 #[tokio::test]
 async fn versions() {
     let rig = rig(texts);

@@ -2,6 +2,7 @@
 
 mod both;
 mod breaches;
+mod content;
 mod envelope;
 mod flaky_log;
 mod gate;
@@ -9,6 +10,7 @@ mod golden;
 mod grpc;
 mod limits;
 mod names;
+mod operations;
 mod peer;
 mod rest;
 mod rest_golden;

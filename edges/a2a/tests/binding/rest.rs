@@ -57,7 +57,8 @@ fn fields(error: &Value) -> Vec<&str> {
         .collect()
 }
 
-// O-R01: the status and the body of every error, on the wire.
+// A2A-REST-20, A2A-REST-21, A2A-REST-22, O-R01: the status and the body of every error, on the
+// wire.
 #[tokio::test]
 async fn every_refusal_has_its_status_and_body() {
     let mut declared = card();
@@ -155,7 +156,8 @@ async fn every_refusal_has_its_status_and_body() {
     }
 }
 
-// O-R02: each parameter is honoured; each wrong value is told by name; others are ignored.
+// A2A-REST-10, A2A-REST-11, O-R02: each parameter is honoured; each wrong value is told by name;
+// others are ignored.
 #[tokio::test]
 async fn parameters_of_a_query_are_typed() {
     let rig = rig(texts);
@@ -249,6 +251,9 @@ async fn parameters_of_a_query_are_typed() {
         assert_eq!(got["error"]["status"], "INVALID_ARGUMENT", "{query}");
         assert_eq!(fields(&got), [field], "{query}: {got}");
     }
+    // What a GET carries besides is nobody's.
+    let reply = rig.rest("GET", "/tasks?pageSize=1", &[], "{").await;
+    assert_eq!(reply.json()["pageSize"], 1, "{reply:?}");
     // All at once (EX-11).
     let reply = rig
         .rest(
@@ -458,7 +463,7 @@ async fn what_is_not_there_and_what_is_not_allowed() {
     );
 }
 
-// O-J06, A2A-REST-14, A2A-REST-18
+// A2A-REST-13, O-J06, A2A-REST-14, A2A-REST-18
 #[tokio::test]
 async fn media_types() {
     let rig = rig(texts);

@@ -269,6 +269,7 @@ async fn ex_17_what_the_card_does_not_declare() {
     );
 }
 
+// A2A-SVC-4..9, A2A-EXT-5, A2A-EXT-7
 #[tokio::test]
 async fn ex_18_and_19_versions_and_extensions() {
     let rig = rig(texts);

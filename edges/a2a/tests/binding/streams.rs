@@ -48,25 +48,31 @@ fn stream(text: &str) -> String {
     json!({"jsonrpc": "2.0", "id": "s", "method": "SendStreamingMessage", "params": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": text}]}}}).to_string()
 }
 
+// O-S07, A2A-RPC-20, A2A-REST-29: on both bindings of JSON.
 #[tokio::test(start_paused = true)]
 async fn comments_while_nothing_happens() {
-    // O-S07
     let rig = rig(texts);
-    let mut watcher = rig.watch(&stream("silent")).await;
-    watcher.next().await.unwrap();
-    watcher.next().await.unwrap();
-    let (before, began) = (watcher.comments, tokio::time::Instant::now());
-    let waited = tokio::time::timeout(Duration::from_secs(61), watcher.next()).await;
-    assert!(waited.is_err() && began.elapsed() == Duration::from_secs(61));
-    assert_eq!(watcher.comments - before, 4, "one in 15 s");
-    rig.go_on();
-    assert_eq!(
-        watcher.next().await.unwrap()["result"]["statusUpdate"]["status"]["state"],
-        "TASK_STATE_COMPLETED"
-    );
-    let comments = watcher.comments;
-    assert!(watcher.next().await.is_none());
-    assert_eq!(watcher.comments, comments, "none after the end");
+    let body =
+        json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "silent"}]}});
+    for mut watcher in [
+        rig.watch(&stream("silent")).await,
+        rig.rest_watch("POST", "/message:stream", &[], &body.to_string())
+            .await,
+    ] {
+        watcher.next().await.unwrap();
+        watcher.next().await.unwrap();
+        let (before, began) = (watcher.comments, tokio::time::Instant::now());
+        let waited = tokio::time::timeout(Duration::from_secs(61), watcher.next()).await;
+        assert!(waited.is_err() && began.elapsed() == Duration::from_secs(61));
+        assert_eq!(watcher.comments - before, 4, "one in 15 s");
+        rig.go_on();
+        let last = watcher.next().await.unwrap();
+        let update = last.get("result").unwrap_or(&last)["statusUpdate"].clone();
+        assert_eq!(update["status"]["state"], "TASK_STATE_COMPLETED");
+        let comments = watcher.comments;
+        assert!(watcher.next().await.is_none());
+        assert_eq!(watcher.comments, comments, "none after the end");
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::support::{ALL, Does, Receiver, Rig, named, sending};
 
-/// O-P04: every update up to the last one, whatever the call does that asked for them.
+/// A2A-PUSH-7, O-P04: every update up to the last one, whatever the call does that asked for them.
 #[tokio::test(start_paused = true)]
 async fn every_update_arrives_whatever_the_call_does() {
     let webhook = json!({"url": "https://hooks.example.net/a"});
@@ -84,7 +84,7 @@ async fn fifty_fast_tasks_are_fifty_deliveries() {
     assert_eq!(rig.list("t-50").await.len(), 1);
 }
 
-/// O-P06: one after the other for each webhook; no webhook waits for another one.
+/// A2A-PUSH-11, O-P06: one after the other for each webhook; no webhook waits for another one.
 #[tokio::test(start_paused = true)]
 async fn deliveries_do_not_overtake_each_other() {
     let rig = Rig::new(Receiver::new([Does::TakesAfter(Duration::from_secs(10))]));

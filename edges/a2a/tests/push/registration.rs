@@ -60,7 +60,7 @@ async fn ex_15_create_get_list_delete() {
     assert!(rig.list("t-1").await.is_empty());
 }
 
-/// O-P08: ids are the server's, and one that is named twice is one.
+/// A2A-OP-94, A2A-OP-96, O-P08: ids are the server's, and one that is named twice is one.
 #[tokio::test]
 async fn ids_are_made_or_replaced() {
     let rig = rig().await;
@@ -81,7 +81,7 @@ async fn ids_are_made_or_replaced() {
     );
 }
 
-/// O-P01, A2A-PUSH-13: through both doors, and with the one switch.
+/// A2A-OP-97, O-P01, A2A-PUSH-13: through both doors, and with the one switch.
 #[tokio::test(start_paused = true)]
 async fn private_addresses_are_refused_through_both_doors() {
     let rig = rig().await;
@@ -246,6 +246,7 @@ async fn the_number_of_webhooks_is_bounded() {
     rig.call(CREATE, known).await.unwrap();
 }
 
+// A2A-OP-100
 #[tokio::test]
 async fn lists_have_pages() {
     let rig = rig().await;

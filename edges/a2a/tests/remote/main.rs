@@ -1,5 +1,7 @@
 //! An agent behind a server behind an agent, over each binding.
 
+mod credentials;
+
 use std::{future::pending, time::Duration};
 
 use futures_util::{FutureExt, StreamExt};

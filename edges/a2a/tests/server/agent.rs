@@ -74,6 +74,7 @@ fn texts(task: &Value) -> Vec<&str> {
         .collect()
 }
 
+// A2A-OP-40
 #[tokio::test]
 async fn a_turn_becomes_a_task() {
     let frames = call(
@@ -144,7 +145,7 @@ async fn text_goes_out_in_time() {
     assert!((130..140).contains(&seen[2].1), "{seen:?}");
 }
 
-// Ruling 13, first column: a refusal without waiting, and no task.
+// A2A-OP-54, Ruling 13, first column: a refusal without waiting, and no task.
 #[tokio::test]
 async fn a_refusal_at_once_is_an_error_of_the_call() {
     for (code, kind) in [
@@ -242,7 +243,7 @@ async fn a_refused_follow_up_leaves_the_task_waiting() {
     assert_eq!(state_of(&task), "TASK_STATE_COMPLETED");
 }
 
-// Critique A5: fixed when the task is opened, the same for every watcher.
+// A2A-EXT-3, A2A-EXT-11, Critique A5: fixed when the task is opened, the same for every watcher.
 #[tokio::test]
 async fn events_are_for_tasks_that_asked() {
     // Several reads for one stream.
@@ -300,7 +301,7 @@ async fn events_are_for_tasks_that_asked() {
     );
 }
 
-// A2A-MAP-2.
+// A2A-SEC-19, A2A-MAP-2.
 #[tokio::test]
 async fn the_prompt_is_made_of_the_parts() {
     let show = agent_fn(async |_scope, prompt: Prompt, out: Emitter| {

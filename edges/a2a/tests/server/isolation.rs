@@ -86,7 +86,7 @@ async fn everybody_else_finds_nothing(server: &Server, owner: &Caller, others: &
     assert_eq!(list["totalSize"], 1);
 }
 
-// O-A01, O-A02: every operation, every stranger.
+// A2A-SEC-6, A2A-SEC-7, A2A-SEC-8, O-A01, O-A02: every operation, every stranger.
 #[tokio::test]
 async fn a_task_does_not_exist_for_others() {
     let of = |issuer: &str, kind: &str| {

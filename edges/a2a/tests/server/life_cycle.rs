@@ -95,6 +95,39 @@ async fn cancel_drops_the_turn_before_it_answers() {
     assert_eq!(alive.count(), 0);
 }
 
+// A2A-OP-89: who cannot stop now is asked to, and until it has the task is as it was.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_cannot_stop_now_stops_later() {
+    let (let_go, held) = std::sync::mpsc::channel::<()>();
+    let held = Arc::new(std::sync::Mutex::new(held));
+    let turn = Arc::new(tokio::sync::Barrier::new(2));
+    let meets = Arc::clone(&turn);
+    let executor = executor_fn(move |cx: RequestContext, out: Emitter<Emission>| {
+        let (held, turn) = (Arc::clone(&held), Arc::clone(&meets));
+        async move {
+            out.emit(cx.status(TaskState::Working)).await;
+            turn.wait().await;
+            // It keeps its thread, as code that does not wait for anybody does.
+            tokio::task::block_in_place(|| held.lock().expect("not poisoned").recv())
+                .expect("the test lets go");
+            std::future::pending::<()>().await;
+        }
+    });
+    let mut limits = Limits::default();
+    limits.cancel_wait = Duration::from_millis(20);
+    let server = server_of(Server::builder(executor, card()).limits(limits));
+    let mut frames = open_stream(&server, "SendStreamingMessage", send("x")).await;
+    next(&mut frames).await;
+    next(&mut frames).await;
+    turn.wait().await;
+    let task = call(&server, "CancelTask", json!({"id": "t-1"})).await;
+    assert_eq!(state_of(&task), "TASK_STATE_WORKING");
+    let_go.send(()).expect("it waits");
+    assert_eq!(states(&collect(frames).await), ["CANCELED"]);
+    let task = call(&server, "GetTask", json!({"id": "t-1"})).await;
+    assert_eq!(state_of(&task), "TASK_STATE_CANCELED");
+}
+
 // A2A-OP-88.
 #[tokio::test]
 async fn a_waiting_task_is_canceled_directly() {

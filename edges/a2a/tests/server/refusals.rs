@@ -150,7 +150,7 @@ async fn a_card_does_not_promise_webhooks_that_nobody_delivers() {
     assert_eq!(server.card().capabilities.push_notifications, Some(false));
 }
 
-// EX-18, A2A-SVC-6..9: before anything else.
+// A2A-SVC-2, EX-18, A2A-SVC-6..9: before anything else.
 #[tokio::test]
 async fn versions() {
     let server = scripted_server();
