@@ -424,3 +424,21 @@ async fn too_many_turns_are_refused_for_now() {
     call(&server, "CancelTask", json!({"id": "t-1"})).await;
     call(&server, "SendMessage", send("complete")).await;
 }
+
+// Where the answer and the end of the turn are on two threads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_hears_of_an_end_finds_a_place() {
+    let mut limits = portcullis_a2a::server::Limits::default();
+    limits.running_turns = 1;
+    let builder = Server::builder(executor_fn(crate::support::scripted), card()).limits(limits);
+    let server = builder.build();
+    for text in ["work complete", "say", "panic", "ask"].repeat(250) {
+        call(&server, "SendMessage", send(text)).await;
+    }
+    for _ in 0..250 {
+        let mut params = send("work hang");
+        params["configuration"] = json!({"returnImmediately": true});
+        let task = call(&server, "SendMessage", params).await;
+        call(&server, "CancelTask", json!({"id": task["task"]["id"]})).await;
+    }
+}

@@ -129,7 +129,7 @@ impl Run {
             complete(&self.core, &self.cx, &mut message);
             // There is no task that it could belong to.
             message.task_id.clear();
-            self.answer(Ok(Opening::Message(message)));
+            self.conclude(Ok(Opening::Message(message)));
             return Err(Over::Settled);
         }
         if self.moment == Moment::AfterFirstEvent || self.cx.task().is_some() {
@@ -167,7 +167,7 @@ impl Run {
             return self.fail(&Failure::internal(format!("the executor emitted {what}")));
         }
         tracing::error!("an executor began with {what}");
-        self.answer(Err(ErrorKind::InvalidAgentResponse.into()));
+        self.conclude(Err(ErrorKind::InvalidAgentResponse.into()));
         Err(Over::Settled)
     }
 
@@ -176,7 +176,7 @@ impl Run {
         let state = match verdict(failure, self.moment) {
             Verdict::Refused(kind) => {
                 let refusal = Error::with_message(kind, failure.details().to_owned());
-                self.answer(Err(refusal.retry_after(failure.after())));
+                self.conclude(Err(refusal.retry_after(failure.after())));
                 // A task that was to be continued waits as before.
                 self.releases = self.translator.is_open();
                 return Err(Over::Settled);

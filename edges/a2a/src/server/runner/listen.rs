@@ -98,5 +98,6 @@ impl Run {
             let panicked = Panicked::new(&*panic);
             tracing::error!(task = self.key.id(), %panicked, "a turn panicked while it was dropped");
         }
+        self.seat = None;
     }
 }

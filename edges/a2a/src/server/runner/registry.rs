@@ -6,7 +6,7 @@ use std::{
 
 use portcullis::SessionControl;
 use tokio::{
-    sync::{mpsc, oneshot, watch},
+    sync::{Semaphore, mpsc, oneshot, watch},
     task::JoinSet,
 };
 
@@ -104,6 +104,8 @@ impl Running {
 pub(in crate::server) struct Runs {
     core: Arc<Core>,
     state: Arc<Mutex<State>>,
+    /// One for each turn whose work may live at once.
+    seats: Arc<Semaphore>,
     /// How many run.
     count: watch::Sender<usize>,
 }
@@ -118,8 +120,10 @@ struct State {
 
 impl Runs {
     pub(in crate::server) fn new(core: Arc<Core>) -> Self {
+        let seats = core.limits.running_turns.min(Semaphore::MAX_PERMITS);
         Self {
             core,
+            seats: Arc::new(Semaphore::new(seats)),
             state: Arc::new(Mutex::new(State {
                 tasks: JoinSet::new(),
                 by_key: HashMap::new(),
@@ -137,10 +141,10 @@ impl Runs {
         let mut state = lock(&self.state);
         while state.tasks.try_join_next().is_some() {}
         self.check_draining(&state)?;
-        let limits = &self.core.limits;
-        if state.by_key.len() >= limits.running_turns {
-            return Err(limits.refusal(ErrorKind::Unavailable, "Too many tasks are running"));
-        }
+        let Ok(seat) = Arc::clone(&self.seats).try_acquire_owned() else {
+            let message = "Too many tasks are running";
+            return Err(self.core.limits.refusal(ErrorKind::Unavailable, message));
+        };
         let generation = state.next_generation;
         state.next_generation += 1;
         let key = turn.key.clone();
@@ -166,7 +170,7 @@ impl Runs {
             earlier,
         };
         let core = Arc::clone(&self.core);
-        let mut run = Run::new(core, turn, commands, lost, signs);
+        let mut run = Run::new(core, turn, seat, commands, lost, signs);
         state.tasks.spawn(async move {
             if run.resume().await {
                 place.supersede();

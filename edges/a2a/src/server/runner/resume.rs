@@ -24,7 +24,7 @@ impl Run {
                 true
             }
             Err(error) => {
-                self.answer(Ok(Opening::NotResumed(error)));
+                self.conclude(Ok(Opening::NotResumed(error)));
                 false
             }
         }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use tokio::{
-    sync::{mpsc, oneshot, watch},
+    sync::{OwnedSemaphorePermit, mpsc, oneshot, watch},
     time::Instant,
 };
 
@@ -29,6 +29,8 @@ pub(super) struct Run {
     pub(super) cx: RequestContext,
     /// `None` once the turn is dropped.
     pub(super) emissions: Option<Emissions>,
+    /// Held as long as the turn lives: whoever hears that it has ended finds a seat.
+    pub(super) seat: Option<OwnedSemaphorePermit>,
     pub(super) commands: mpsc::Receiver<Control>,
     /// When a turn that nobody reaches any more has to be gone.
     pub(super) lingers_until: Option<Instant>,
@@ -57,6 +59,7 @@ impl Run {
     pub(super) fn new(
         core: Arc<Core>,
         turn: Turn,
+        seat: OwnedSemaphorePermit,
         commands: mpsc::Receiver<Control>,
         lost: watch::Sender<bool>,
         signs: Arc<Signs>,
@@ -72,6 +75,7 @@ impl Run {
             key: turn.key,
             cx: turn.cx,
             emissions: Some(turn.emissions),
+            seat: Some(seat),
             commands,
             lingers_until: None,
             translator: Translator::new(turn.existing.as_ref().map(|(_, task)| &**task)),
@@ -166,6 +170,12 @@ impl Run {
             }
             next = self.poll_once().await;
         }
+    }
+
+    /// Nothing comes of the turn but this answer. First the work ends, then the word goes out.
+    pub(super) fn conclude(&mut self, opening: Result<Opening, Error>) {
+        self.drop_turn();
+        self.answer(opening);
     }
 
     pub(super) fn answer(&mut self, opening: Result<Opening, Error>) {
