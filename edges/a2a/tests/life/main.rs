@@ -4,18 +4,20 @@
 //!
 //! `PORTCULLIS_LIFE_SEED` repeats one run, `PORTCULLIS_LIFE_ROUNDS` makes more of them.
 
+#[cfg(target_os = "linux")]
+mod sockets;
 mod world;
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 use portcullis_a2a::{
     log::{MemoryLog, TaskLog},
     server::push::{MemoryPushStore, PushStore},
 };
 
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 
-use world::{Counts, InProcess, Plan, Stores, World, seeds};
+use world::{Counts, InProcess, Plan, Stores, World, host::LEASE, is_repeated, seeds};
 
 /// Tasks and webhooks in memory, which outlive a server and not the process.
 struct Memory {
@@ -34,6 +36,8 @@ impl Memory {
 
 impl Stores for Memory {
     fn open(&self) -> (Arc<dyn TaskLog>, Arc<dyn PushStore>) {
+        // Until then a dead server's tasks are its own.
+        std::thread::sleep(LEASE * 2);
         // Counted apart from what other servers hold.
         (Arc::new(self.log.clone()), self.webhooks.clone())
     }
@@ -71,31 +75,103 @@ const HAPPENS: &[&str] = &[
     "watch: came back",
 ];
 
-#[test]
-fn many_lives_in_one_process() {
+fn paused() -> Runtime {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build();
+    runtime.expect("a runtime")
+}
+
+/// Runs a plan with each of the seeds.
+fn lives(fixed: Range<u64>, random: usize, plan: Plan) -> Counts {
     let mut counts = Counts::new();
-    let seeds = seeds(0..6, 2);
-    for seed in &seeds {
-        let plan = Plan {
-            seed: *seed,
-            clients: 9,
-            actions: 40,
-            unit: Duration::from_millis(100),
-            paused: true,
-            restarts: 0,
-        };
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .start_paused(true)
-            .build();
-        for (what, times) in runtime.expect("a runtime").block_on(in_process(plan)) {
+    for seed in seeds(fixed, random) {
+        let lived = paused().block_on(in_process(Plan { seed, ..plan }));
+        for (what, times) in lived {
             *counts.entry(what).or_default() += times;
         }
     }
+    counts
+}
+
+const PLAN: Plan = Plan {
+    seed: 0,
+    clients: 9,
+    actions: 40,
+    unit: Duration::from_millis(100),
+    paused: true,
+    restarts: 0,
+};
+
+#[test]
+fn many_lives_in_one_process() {
+    let counts = lives(0..5, 2, PLAN);
     let missing = |what: &&&str| !counts.contains_key(**what);
     let missing: Vec<_> = HAPPENS.iter().filter(missing).collect();
     assert!(
-        seeds.len() == 1 || missing.is_empty(),
+        is_repeated() || missing.is_empty(),
         "{missing:?} of {counts:#?}"
     );
+}
+
+// O-D04, A2A-OP-117.
+#[test]
+fn many_lives_with_servers_that_die() {
+    let counts = lives(
+        0..3,
+        1,
+        Plan {
+            restarts: 4,
+            ..PLAN
+        },
+    );
+    assert!(
+        is_repeated() || counts.contains_key("watch: Cut"),
+        "{counts:#?}"
+    );
+}
+
+/// Where turns, callers and watchers really run at once, and nothing waits for the others.
+#[test]
+fn many_lives_on_two_threads() {
+    for seed in seeds(0..1, 1) {
+        let plan = Plan {
+            seed,
+            unit: Duration::from_millis(2),
+            paused: false,
+            ..PLAN
+        };
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build();
+        let lived = runtime.expect("a runtime").block_on(in_process(plan));
+        assert!(!lived.is_empty());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn many_lives_over_sockets() {
+    for seed in seeds(0..1, 1) {
+        let plan = Plan {
+            seed,
+            actions: 25,
+            unit: Duration::from_millis(3),
+            paused: false,
+            restarts: 1,
+            ..PLAN
+        };
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build();
+        let lived = runtime.expect("a runtime").block_on(async {
+            let world = World::new(plan, Memory::new());
+            let road = sockets::Sockets::to(world.front()).await;
+            world.live(road).await
+        });
+        assert!(!lived.is_empty());
+    }
 }

@@ -79,7 +79,10 @@ impl Street {
                 kinds.contains(&refusal.kind())
                     || (down && refusal.kind() == ErrorKind::Unavailable)
             }
-            CallError::Status { status, .. } => down && *status == 503,
+            // The body of a refusal may be cut off too.
+            CallError::Status { status, body, .. } => {
+                down && (*status == 503 || body.is_empty())
+            }
             CallError::Transport(_) | CallError::Cut { .. } => down,
             _ => false,
         };

@@ -9,17 +9,18 @@ mod book;
 mod client;
 mod dice;
 mod hooks;
-mod host;
+pub(crate) mod host;
 mod journal;
 mod judge;
 mod plain;
 mod script;
 mod watcher;
-mod wire;
+pub(crate) mod wire;
 
 use std::{
     collections::BTreeMap,
     env,
+    ops::Range,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -69,22 +70,30 @@ pub(crate) struct Plan {
 
 /// The seeds to run: the one of `PORTCULLIS_LIFE_SEED` alone, else those that are always run and
 /// a few that nobody has run before, `PORTCULLIS_LIFE_ROUNDS` of them.
-pub(crate) fn seeds(fixed: std::ops::Range<u64>, rounds: usize) -> Vec<u64> {
-    let number = |name: &str| {
-        let text = env::var(name).ok()?;
-        Some(
-            text.parse::<u64>()
-                .unwrap_or_else(|_| panic!("{name}={text} is no number")),
-        )
-    };
-    if let Some(seed) = number("PORTCULLIS_LIFE_SEED") {
+pub(crate) fn seeds(fixed: Range<u64>, random: usize) -> Vec<u64> {
+    if let Some(seed) = number(SEED) {
         return vec![seed];
     }
-    let rounds = number("PORTCULLIS_LIFE_ROUNDS").unwrap_or(rounds as u64);
+    let random = number("PORTCULLIS_LIFE_ROUNDS").unwrap_or(random as u64);
     fixed
-        .chain((0..rounds).map(|_| fastrand::u64(1_000..)))
+        .chain((0..random).map(|_| fastrand::u64(1_000..)))
         .collect()
 }
+
+/// Whether only one seed is run.
+pub(crate) fn is_repeated() -> bool {
+    number(SEED).is_some()
+}
+
+fn number(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name}={text} is no number")),
+    )
+}
+
+const SEED: &str = "PORTCULLIS_LIFE_SEED";
 
 /// How often what happened.
 pub(crate) type Counts = BTreeMap<String, usize>;
@@ -256,7 +265,7 @@ impl World {
         let send = async |number: usize| {
             let binding = Binding::ALL[number % Binding::ALL.len()];
             let client = street.client(binding, WHO[0]);
-            let message = Message::user(format!("m-fill-{number}"), [Part::text("work hang")]);
+            let message = Message::user(format!("m-fill-{number}"), [Part::text("sign hang")]);
             let mut wishes = SendMessageConfiguration::new();
             wishes.return_immediately = true;
             let request = SendMessageRequest::new(message).with_configuration(wishes);
@@ -291,8 +300,8 @@ impl World {
     async fn end(self, street: Arc<Street>) {
         assert_eq!(self.journal.alive(), self.character.turns);
         self.host.stop(self.plan.unit * 10).await;
-        // With its connections.
-        drop(street);
+        let street = Arc::into_inner(street).expect("everybody has left");
+        street.road.close().await;
         let before = self.before;
         self.until("no task of the runtime is left", async || {
             alive_tasks() == before

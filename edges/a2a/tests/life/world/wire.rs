@@ -45,6 +45,11 @@ pub(crate) trait Road: Send + Sync + 'static {
 
     /// Scheme, host and port.
     fn origin(&self) -> String;
+
+    /// Takes it down, with all that stands on it.
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        async {}.boxed()
+    }
 }
 
 /// A road without sockets.
