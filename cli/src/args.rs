@@ -29,8 +29,10 @@ pub(crate) enum Command {
     /// Serve the built-in agent behind a stack of layers, call it over HTTP, and show what
     /// each layer does.
     Demo(DemoArgs),
-    /// Serve an agent over A2A.
-    Serve(ServeArgs),
+    /// Serve an agent over A2A, and over the plain edge where that is asked for.
+    ///
+    /// If the environment has PORTCULLIS_KEY, that API key is sent along to the --upstream.
+    Serve(Box<ServeArgs>),
     /// Send one message to an agent and print its answer as it comes.
     ///
     /// If the environment has PORTCULLIS_KEY, that API key is sent along, to the very address
@@ -74,8 +76,14 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
     /// What answers.
-    #[arg(long, value_name = "desk|exec")]
+    #[arg(long, value_name = "desk|exec|plain")]
     pub(crate) engine: Engine,
+    /// The address of the turns that `plain` passes on to: http://127.0.0.1:8080/v1/turns for instance.
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Option<String>,
+    /// Trust the certificates of this file too when calling the upstream, a PEM file.
+    #[arg(long, value_name = "FILE", requires = "upstream")]
+    pub(crate) upstream_ca: Option<PathBuf>,
     /// The directory that `desk` answers about, and in which `exec` runs its program.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
@@ -85,6 +93,16 @@ pub(crate) struct ServeArgs {
     /// The address that callers reach this server at, for the card, if it is another one.
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<String>,
+    /// Serve turns at this path too, as they are: a POST of a scope and a prompt, and the events as
+    /// server-sent events or JSON lines.
+    #[arg(
+        long, value_name = "PATH", value_parser = turns_path,
+        num_args = 0..=1, require_equals = true, default_missing_value = "/v1/turns"
+    )]
+    pub(crate) plain: Option<String>,
+    /// For how many seconds a turn of the plain edge may go on without its caller, if that asks for it.
+    #[arg(long, value_name = "SECONDS", requires = "plain", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) plain_grace: Option<u64>,
     /// Serve over TLS with this certificate, a PEM file with its chain; it is read again when it
     /// changes.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -146,6 +164,18 @@ pub(crate) enum Engine {
     Desk,
     /// A command-line program: the prompt on its standard input, the answer on its output.
     Exec,
+    /// An agent that somebody serves over the plain edge.
+    Plain,
+}
+
+/// A path that A2A has no use for.
+fn turns_path(path: &str) -> Result<String, &'static str> {
+    let is_path = path.len() > 1 && path.starts_with('/') && !path.contains(['?', '#', ' ']);
+    let first = path.split('/').nth(1).unwrap_or_default();
+    if !is_path || ["rest", ".well-known", "lf.a2a.v1.A2AService"].contains(&first) {
+        return Err("say a path that A2A has no use for, such as /v1/turns");
+    }
+    Ok(path.to_owned())
 }
 
 #[derive(ClapArgs, Debug)]

@@ -8,14 +8,15 @@ use portcullis_a2a::{
     model::{AgentCard, AgentSkill},
     server::Server,
 };
+use portcullis_http::server::{Detach, TurnService};
 use portcullis_net::Tls;
 use portcullis_sqlite::{Database, SqliteLog};
 use tokio::net::TcpListener;
 use tower::{Layer, ServiceExt};
 
 use crate::{
-    args::Webhooks, complaint::Complaint, exit::INTERRUPTED, guard::Guard, proxies::Proxies,
-    stop::Stop, webhooks,
+    args::Webhooks, complaint::Complaint, edges::Edges, exit::INTERRUPTED, guard::Guard,
+    proxies::Proxies, stop::Stop, webhooks,
 };
 
 /// How long turns and connections may take to end after the program was asked to stop.
@@ -56,6 +57,7 @@ pub(crate) struct Gate {
     tls: Option<Tls>,
     guard: Option<Guard>,
     proxies: Proxies,
+    turns: Option<(String, TurnService)>,
     server: Server,
 }
 
@@ -79,8 +81,28 @@ pub(crate) struct Surroundings {
     pub(crate) proxies: Proxies,
     /// Where webhooks may be, if there are any.
     pub(crate) webhooks: Option<Webhooks>,
+    /// The plain edge, if there is one.
+    pub(crate) plain: Option<Plain>,
     /// Where tasks live; in memory without it.
     pub(crate) database: Option<Database>,
+}
+
+/// Where turns are served as they are.
+#[derive(Debug)]
+pub(crate) struct Plain {
+    pub(crate) path: String,
+    /// How long a turn may go on without its caller.
+    pub(crate) grace: Option<Duration>,
+}
+
+impl Plain {
+    fn serve(self, agent: BoxAgent) -> (String, TurnService) {
+        let mut turns = TurnService::new(agent);
+        if let Some(grace) = self.grace {
+            turns = turns.detach(Detach::new(grace));
+        }
+        (self.path, turns)
+    }
 }
 
 impl Gate {
@@ -99,6 +121,7 @@ impl Gate {
             guard,
             proxies,
             webhooks,
+            plain,
             database,
         } = around;
         let listener = portcullis_net::bind(listen)
@@ -116,6 +139,7 @@ impl Gate {
         if guard.is_some() {
             Guard::declare(&mut card);
         }
+        let turns = plain.map(|plain| plain.serve(agent.clone()));
         let mut builder = Server::agent_builder(agent, card);
         if let Some(push) = push {
             builder = builder.push(push);
@@ -141,6 +165,7 @@ impl Gate {
             tls,
             guard,
             proxies,
+            turns,
             server,
         })
     }
@@ -157,16 +182,18 @@ impl Gate {
         if let Some(tls) = self.tls {
             http = http.tls(tls);
         }
-        let binding = OnePort::with_layout(self.server.clone(), &Layout::new());
+        let a2a = OnePort::with_layout(self.server.clone(), &Layout::new());
+        let path = self.turns.as_ref().map(|(path, _)| path.clone());
+        let edges = Edges::new(a2a, self.turns);
         let proxies = self.proxies;
         let tell = move |request| proxies.tell(request);
         let http = match self.guard {
             None => {
-                let service = binding.map_request(tell);
+                let service = edges.map_request(tell);
                 http.serve(self.listener, service, stop.asked()).boxed()
             }
             Some(guard) => {
-                let service = guard.layer().layer(binding).map_request(tell);
+                let service = guard.layer(path).layer(edges).map_request(tell);
                 http.serve(self.listener, service, stop.asked()).boxed()
             }
         };

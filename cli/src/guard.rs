@@ -1,4 +1,5 @@
 use http::StatusCode;
+use portcullis::{AgentEvent, Failure, FailureCode};
 use portcullis_a2a::model::{
     AgentCard, ApiKeySecurityScheme, HttpAuthSecurityScheme, SecurityRequirement, SecurityScheme,
 };
@@ -25,11 +26,18 @@ impl Guard {
         }
     }
 
-    pub(crate) fn layer(self) -> HttpAuthLayer<ApiKeys> {
+    /// `turns` is the path of the plain edge.
+    pub(crate) fn layer(self, turns: Option<String>) -> HttpAuthLayer<ApiKeys> {
         HttpAuthLayer::new(self.keys)
             .public("/.well-known/agent-card.json")
             .require_scopes(self.scopes)
-            .refusal_body(refusal)
+            .refusal_body(move |refusal| {
+                if turns.as_deref() == Some(refusal.path()) {
+                    of_turns(refusal)
+                } else {
+                    of_a2a(refusal)
+                }
+            })
     }
 
     /// Says in the card how to present a key: either way is enough.
@@ -49,7 +57,7 @@ impl Guard {
 }
 
 /// In the form that the callers of either binding read (A2A-RPC-35, A2A-REST-23).
-fn refusal(refusal: &Refusal<'_>) -> String {
+fn of_a2a(refusal: &Refusal<'_>) -> String {
     let message = refusal.error().to_string();
     let body = if refusal.path().starts_with("/rest") {
         let status = match refusal.status() {
@@ -64,4 +72,20 @@ fn refusal(refusal: &Refusal<'_>) -> String {
         json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": message}})
     };
     body.to_string()
+}
+
+/// In the form of the other refusals of the plain edge.
+fn of_turns(refusal: &Refusal<'_>) -> String {
+    let status = refusal.status();
+    let code = match status {
+        StatusCode::UNAUTHORIZED => FailureCode::UNAUTHENTICATED,
+        StatusCode::FORBIDDEN => FailureCode::PERMISSION_DENIED,
+        _ => FailureCode::UNAVAILABLE,
+    };
+    let message = refusal.error().to_string();
+    let event = AgentEvent::from(Failure::with_code(code, message.clone()));
+    json!({
+        "title": status.canonical_reason(), "status": status.as_u16(), "detail": message, "event": event,
+    })
+    .to_string()
 }

@@ -6,6 +6,7 @@ mod call;
 mod complaint;
 mod demo;
 pub mod desk;
+mod edges;
 pub mod exec;
 mod exit;
 mod gate;
@@ -18,6 +19,7 @@ mod proxies;
 mod serve;
 mod stop;
 mod tasks;
+mod upstream;
 mod webhooks;
 
 pub use self::program::run;

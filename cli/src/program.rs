@@ -39,7 +39,7 @@ pub fn run() -> ExitCode {
     let done = runtime.block_on(async {
         match args.command {
             Command::Demo(args) => demo::run(args).await,
-            Command::Serve(args) => serve::run(args).await,
+            Command::Serve(args) => serve::run(*args).await,
             Command::Call(args) => call::run(args).await,
             Command::Tasks(args) => tasks::run(args).await,
             Command::Key(args) => key::run(&args),

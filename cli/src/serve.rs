@@ -24,12 +24,13 @@ use crate::{
     complaint::Complaint,
     desk::Desk,
     exec::Exec,
-    gate::{About, Gate, Store, Surroundings},
+    gate::{About, Gate, Plain, Store, Surroundings},
     guard::Guard,
     log,
     program::itself,
     proxies::Proxies,
     stop::Stop,
+    upstream,
 };
 
 /// How many turns of a session wait for the one that runs, and how long.
@@ -78,7 +79,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     let said = writeln!(
         io::stdout(),
         "{name} is at {url}\nstack: catch, {auth}trace, session gate, {rate}concurrency ({turns} turns), budget ({tools} tools a turn), \
-         timeout ({seconds} s a turn), session window, conform\ntasks: {store}\ntry: {itself} call {url} \"{example}\"",
+         timeout ({seconds} s a turn), session window, conform\ntasks: {store}\n{plain}try: {itself} call {url} \"{example}\"",
         itself = itself(),
         url = gate.url(),
         auth = if guarded { "auth (API keys), " } else { "" },
@@ -90,6 +91,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
         tools = args.turn_tools,
         seconds = args.turn_seconds,
         store = args.store,
+        plain = args
+            .plain
+            .as_deref()
+            .map(|path| format!("turns: {}{}\n", gate.url(), path.trim_start_matches('/')))
+            .unwrap_or_default(),
         example = if args.engine == Engine::Desk {
             "what is 12*34?"
         } else {
@@ -125,6 +131,10 @@ fn surroundings(args: &ServeArgs, database: Option<Database>) -> Result<Surround
         guard,
         proxies: Proxies::new(&args.trust_proxy),
         webhooks: args.webhooks,
+        plain: args.plain.as_ref().map(|path| Plain {
+            path: path.clone(),
+            grace: args.plain_grace.map(Duration::from_secs),
+        }),
         database,
     })
 }
@@ -137,10 +147,13 @@ fn rate_limit(turns: u32) -> Result<RateLimitLayer<ByPrincipal>, Complaint> {
 }
 
 fn engine(args: &ServeArgs, database: Option<&Database>) -> Result<(BoxAgent, About), Complaint> {
+    if args.engine != Engine::Exec && !args.program.is_empty() {
+        return Err(Complaint::usage("a program goes with --engine exec"));
+    }
+    if args.engine != Engine::Plain && args.upstream.is_some() {
+        return Err(Complaint::usage("an upstream goes with --engine plain"));
+    }
     match args.engine {
-        Engine::Desk if !args.program.is_empty() => Err(Complaint::usage(
-            "a program goes with --engine exec, not with desk",
-        )),
         Engine::Desk => {
             let mut desk = open_desk(&args.dir)?;
             if let Some(database) = database {
@@ -166,6 +179,18 @@ fn engine(args: &ServeArgs, database: Option<&Database>) -> Result<(BoxAgent, Ab
                 examples: Vec::new(),
             };
             Ok((exec.agent(), about))
+        }
+        Engine::Plain => {
+            let url = args.upstream.as_deref().ok_or_else(|| {
+                Complaint::usage("which agent? say --upstream http://127.0.0.1:8080/v1/turns")
+            })?;
+            let agent = upstream::agent(url, args.upstream_ca.as_deref())?;
+            let about = About {
+                name: "gate".to_owned(),
+                description: "Passes a message on to an agent behind it.".to_owned(),
+                examples: Vec::new(),
+            };
+            Ok((agent, about))
         }
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Request, Uri, header::AUTHORIZATION};
 use http_body_util::Full;
 use portcullis_a2a::client::{CallError, Client, Transport, fetch_card};
-use portcullis_net::{ClientError, HttpClientBuilder, Trust};
+use portcullis_net::{ClientError, HttpClient, HttpClientBuilder, TlsConnector, Trust};
 use tower::util::MapRequest;
 
 use crate::complaint::Complaint;
@@ -24,30 +24,7 @@ pub(crate) async fn connect(
     authorities: Option<&Path>,
     authorization: Option<HeaderValue>,
 ) -> Result<Connected<impl Transport>, Complaint> {
-    let parsed: Uri = url
-        .parse()
-        .map_err(|error| Complaint::usage(format!("{url} is no address: {error}")))?;
-    if !matches!(parsed.scheme_str(), Some("http" | "https")) || parsed.authority().is_none() {
-        return Err(Complaint::usage(format!(
-            "{url} is no address that this program can call; say for instance http://127.0.0.1:8080/"
-        )));
-    }
-    let mut trust = Trust::public();
-    if let Some(file) = authorities {
-        trust = trust
-            .add_pem_file(file)
-            .map_err(|error| Complaint::usage(error.to_string()))?;
-    }
-    let http = HttpClientBuilder::new().build_tls::<Full<Bytes>>(trust);
-    let http = MapRequest::new(http, move |mut request: Request<Full<Bytes>>| {
-        if let Some(authorization) = &authorization
-            && same_origin(request.uri(), &parsed)
-        {
-            let value = authorization.clone();
-            request.headers_mut().insert(AUTHORIZATION, value);
-        }
-        request
-    });
+    let http = http_client(address(url)?, authorities, authorization)?;
     let card = fetch_card(&http, url)
         .await
         .map_err(|error| complain(url, error))?;
@@ -56,6 +33,57 @@ pub(crate) async fn connect(
         Complaint::unreachable(format!("cannot call the agent at {url}"), error)
     })?;
     Ok(Connected { client, streams })
+}
+
+/// An address that can be called.
+pub(crate) fn address(url: &str) -> Result<Uri, Complaint> {
+    let parsed: Uri = url
+        .parse()
+        .map_err(|error| Complaint::usage(format!("{url} is no address: {error}")))?;
+    if !matches!(parsed.scheme_str(), Some("http" | "https")) || parsed.authority().is_none() {
+        return Err(Complaint::usage(format!(
+            "{url} is no address that this program can call; say for instance http://127.0.0.1:8080/"
+        )));
+    }
+    Ok(parsed)
+}
+
+/// A client that sends `authorization` to this address and no other.
+pub(crate) fn http_client(
+    address: Uri,
+    authorities: Option<&Path>,
+    authorization: Option<HeaderValue>,
+) -> Result<MapRequest<HttpClient<TlsConnector, Full<Bytes>>, impl Prepare>, Complaint> {
+    let mut trust = Trust::public();
+    if let Some(file) = authorities {
+        trust = trust
+            .add_pem_file(file)
+            .map_err(|error| Complaint::usage(error.to_string()))?;
+    }
+    let http = HttpClientBuilder::new().build_tls::<Full<Bytes>>(trust);
+    Ok(MapRequest::new(
+        http,
+        move |mut request: Request<Full<Bytes>>| {
+            if let Some(authorization) = &authorization
+                && same_origin(request.uri(), &address)
+            {
+                let value = authorization.clone();
+                request.headers_mut().insert(AUTHORIZATION, value);
+            }
+            request
+        },
+    ))
+}
+
+/// What is done to a request before it is sent.
+pub(crate) trait Prepare:
+    Fn(Request<Full<Bytes>>) -> Request<Full<Bytes>> + Clone + Send + Sync + 'static
+{
+}
+
+impl<F> Prepare for F where
+    F: Fn(Request<Full<Bytes>>) -> Request<Full<Bytes>> + Clone + Send + Sync + 'static
+{
 }
 
 /// A card may name any address: a secret goes only where its owner has sent it.

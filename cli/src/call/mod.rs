@@ -15,7 +15,7 @@ use portcullis_a2a::{
     },
 };
 
-pub(crate) use self::connect::{complain, connect};
+pub(crate) use self::connect::{address, complain, connect, http_client};
 use self::printer::Printer;
 use crate::{
     args::CallArgs,
