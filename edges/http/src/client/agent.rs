@@ -3,40 +3,31 @@ use std::{
     fmt,
     future::{Ready, ready},
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
 
-use bytes::Bytes;
 use futures_core::Stream;
-use http::{
-    HeaderValue, Request, Response, StatusCode, Uri,
-    header::{ACCEPT, CONTENT_TYPE},
-};
-use http_body_util::Full;
-use portcullis::{
-    AgentEvent, AgentExt, BoxEventStream, Completed, Emitter, Failure, FailureCode, Prompt, Scope,
-    TraceContext, agent_fn_with,
-};
-use tokio::time::{Instant, timeout, timeout_at};
+use http::Uri;
+use portcullis::{AgentEvent, AgentExt, BoxEventStream, Prompt, Scope, agent_fn_with};
 use tower_service::Service;
 
-use super::{
-    Format, Transport,
-    events::{Broken, Events},
-    failure,
-    transport::ReplyBody,
-};
-use crate::wire::TurnRequest;
+use super::{Format, Transport, farewell::Farewells, turn::turn};
 
 /// A served agent as an agent. See the [module docs](super).
+///
+/// Clones share what is left to be cancelled.
 #[derive(Clone)]
 pub struct HttpAgent<T> {
-    transport: T,
-    url: Uri,
-    format: Format,
-    event_limit: usize,
-    idle: Duration,
+    pub(super) transport: T,
+    pub(super) url: Uri,
+    pub(super) format: Format,
+    pub(super) event_limit: usize,
+    pub(super) idle: Duration,
+    /// For how long a turn that was cut is resumed, and who tells the server of those that nobody
+    /// wants any more.
+    pub(super) resuming: Option<(Duration, Arc<Farewells>)>,
 }
 
 impl<T: Transport> HttpAgent<T> {
@@ -49,6 +40,31 @@ impl<T: Transport> HttpAgent<T> {
             format: Format::Sse,
             event_limit: 8 << 20,
             idle: Duration::from_secs(60),
+            resuming: None,
+        }
+    }
+
+    /// Takes a turn up again whose connection was cut, for so long: the server is asked to keep it, see
+    /// [`Detach`](crate::server#turns-that-outlive-their-connection). One that does not, or not any
+    /// more, ends the turn as without this.
+    ///
+    /// Dropping such a turn tells the server that nobody comes back, from a task that the clones of
+    /// this agent own; [`settle`](Self::settle) waits for it. If that fails, the server waits in
+    /// vain for as long as it was asked to.
+    #[must_use]
+    pub fn resuming(mut self, grace: Duration) -> Self {
+        self.resuming = Some((grace, Arc::default()));
+        self
+    }
+
+    /// Waits until the servers of all turns that were dropped have been told, or given up. Only a
+    /// [resuming](Self::resuming) agent has any.
+    ///
+    /// # Cancel safety
+    /// Dropping it stops the waiting only.
+    pub async fn settle(&self) {
+        if let Some((_, farewells)) = &self.resuming {
+            farewells.settle().await;
         }
     }
 
@@ -88,6 +104,7 @@ impl<T> fmt::Debug for HttpAgent<T> {
             .field("format", &self.format)
             .field("event_limit", &self.event_limit)
             .field("idle", &self.idle)
+            .field("resuming", &self.resuming.as_ref().map(|(grace, _)| grace))
             .finish_non_exhaustive()
     }
 }
@@ -103,7 +120,7 @@ impl<T: Transport> Service<(Scope, Prompt)> for HttpAgent<T> {
     }
 
     fn call(&mut self, (scope, prompt): (Scope, Prompt)) -> Self::Future {
-        let turn = agent_fn_with(self.clone(), by_deadline).invoke(scope, prompt);
+        let turn = agent_fn_with(self.clone(), turn).invoke(scope, prompt);
         ready(Ok(HttpStream(BoxEventStream::new(turn))))
     }
 }
@@ -127,89 +144,4 @@ impl fmt::Debug for HttpStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpStream").finish_non_exhaustive()
     }
-}
-
-async fn by_deadline<T: Transport>(
-    agent: HttpAgent<T>,
-    scope: Scope,
-    prompt: Prompt,
-    out: Emitter,
-) -> Result<Completed, Failure> {
-    let Some(deadline) = scope.deadline().map(Instant::from_std) else {
-        return agent.turn(scope, prompt, out).await;
-    };
-    timeout_at(deadline, agent.turn(scope, prompt, out))
-        .await
-        .unwrap_or_else(|_| {
-            Err(Failure::with_code(
-                FailureCode::TIMEOUT,
-                "the agent did not answer by the deadline",
-            ))
-        })
-}
-
-impl<T: Transport> HttpAgent<T> {
-    async fn turn(self, scope: Scope, prompt: Prompt, out: Emitter) -> Result<Completed, Failure> {
-        let mut events = self.ask(scope, prompt).await?;
-        loop {
-            let event = events.next().await.map_err(failure::of_broken)?;
-            match event {
-                AgentEvent::Completed(completed) => {
-                    events.finish().await;
-                    return Ok(completed);
-                }
-                AgentEvent::Failed(failure) => {
-                    events.finish().await;
-                    return Err(failure);
-                }
-                event => out.emit(event).await,
-            }
-        }
-    }
-
-    async fn ask(self, scope: Scope, prompt: Prompt) -> Result<Events, Failure> {
-        let request = self.request(scope, prompt)?;
-        let response = timeout(self.idle, self.transport.exchange(request))
-            .await
-            .map_err(|_| failure::silent())?
-            .map_err(failure::of_transport)?;
-        if response.status() != StatusCode::OK {
-            return Err(failure::of_refusal(response, self.idle).await);
-        }
-        let Some(format) = format_of(&response) else {
-            let what = "the reply is no stream of events";
-            return Err(failure::of_broken(Broken::Breach(what.into())));
-        };
-        let body = response.into_body();
-        Ok(Events::new(format, body, self.event_limit, self.idle))
-    }
-
-    fn request(&self, scope: Scope, prompt: Prompt) -> Result<Request<Full<Bytes>>, Failure> {
-        let mut request = Request::post(self.url.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, self.format.media_types()[0]);
-        if let Some(trace) = scope.extensions().get::<TraceContext>() {
-            request = request.header("traceparent", trace.traceparent());
-            if let Some(state) = trace.tracestate() {
-                request = request.header("tracestate", state);
-            }
-        }
-        let body = TurnRequest { scope, prompt }.to_json();
-        request
-            .body(Full::new(body.into()))
-            .map_err(Failure::internal)
-    }
-}
-
-/// What the reply is, whatever was asked for.
-fn format_of(response: &Response<ReplyBody>) -> Option<Format> {
-    let media_type = response.headers().get(CONTENT_TYPE);
-    let media_type = media_type.map(HeaderValue::to_str)?.ok()?;
-    let essence = media_type.split(';').next()?.trim();
-    [Format::Sse, Format::JsonLines].into_iter().find(|format| {
-        let known = format.media_types().iter();
-        known
-            .copied()
-            .any(|known| known.eq_ignore_ascii_case(essence))
-    })
 }

@@ -44,7 +44,14 @@ struct Numbered {
 }
 
 impl Events {
-    pub(super) fn new(format: Format, body: ReplyBody, limit: usize, idle: Duration) -> Self {
+    /// The events after the one with this number.
+    pub(super) fn new(
+        format: Format,
+        body: ReplyBody,
+        limit: usize,
+        idle: Duration,
+        seq: u64,
+    ) -> Self {
         Self {
             body,
             chunk: Bytes::new(),
@@ -54,8 +61,13 @@ impl Events {
             },
             idle,
             limit,
-            seq: 0,
+            seq,
         }
+    }
+
+    /// The number of the last event.
+    pub(super) const fn seq(&self) -> u64 {
+        self.seq
     }
 
     /// The next event.
@@ -170,6 +182,13 @@ pub(super) enum Broken {
     Idle,
     /// What came is not of this protocol.
     Breach(BoxError),
+}
+
+impl Broken {
+    /// Whether the connection is at fault, and not what came over it.
+    pub(super) const fn is_cut(&self) -> bool {
+        matches!(self, Self::Cut(_) | Self::Idle)
+    }
 }
 
 impl fmt::Display for Broken {

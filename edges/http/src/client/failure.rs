@@ -79,7 +79,9 @@ async fn read(body: ReplyBody, idle: Duration) -> Option<ProblemRead> {
 async fn whole(mut body: ReplyBody) -> Option<Vec<u8>> {
     let mut whole = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.ok()?.into_data() else {
+        // What came may be whole by itself.
+        let Ok(frame) = frame else { break };
+        let Ok(data) = frame.into_data() else {
             continue;
         };
         if whole.len() + data.len() > PROBLEM_LIMIT {

@@ -38,13 +38,17 @@
 //! | the deadline of the scope passes | `failed`, `timeout` |
 //! | an event over the limit, something that is no event, one that comes twice or is missing | `failed`, `contract_violation` |
 //!
-//! Dropping the turn closes the connection, and that cancels it at the server.
+//! Dropping the turn closes the connection, and that cancels it at the server. An agent that is
+//! [`resuming`](HttpAgent::resuming) takes up again what was cut.
 
 mod agent;
 mod events;
 mod failure;
+mod farewell;
 mod lines;
+mod place;
 mod transport;
+mod turn;
 
 pub use self::{
     agent::{HttpAgent, HttpStream},

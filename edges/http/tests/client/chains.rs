@@ -28,7 +28,7 @@ impl Drop for Counted {
 }
 
 /// An agent that hangs, after a word or before, and how many turns of it are alive.
-fn hangs(speaks: bool) -> (BoxAgent, watch::Receiver<usize>) {
+pub(crate) fn hangs(speaks: bool) -> (BoxAgent, watch::Receiver<usize>) {
     let alive = watch::Sender::new(0);
     let counts = alive.subscribe();
     let agent = agent_fn(move |_: Scope, _: Prompt, out: Emitter| {

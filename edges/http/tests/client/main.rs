@@ -4,6 +4,7 @@ mod bridge;
 mod chains;
 mod hops;
 mod misbehaviour;
+mod resuming;
 mod suite;
 mod support;
 

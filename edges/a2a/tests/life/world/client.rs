@@ -80,9 +80,7 @@ impl Street {
                     || (down && refusal.kind() == ErrorKind::Unavailable)
             }
             // The body of a refusal may be cut off too.
-            CallError::Status { status, body, .. } => {
-                down && (*status == 503 || body.is_empty())
-            }
+            CallError::Status { status, body, .. } => down && (*status == 503 || body.is_empty()),
             CallError::Transport(_) | CallError::Cut { .. } => down,
             _ => false,
         };
