@@ -1,4 +1,4 @@
-# Shared by `run` and `run-shared`: source it.
+# Shared by the scripts of this folder: source it.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 # python_at FOLDER REQUIREMENTS: a virtual environment with these packages, made once.
@@ -23,34 +23,46 @@ node_at() {
 }
 
 build_sut() {
-  cargo build --quiet --package portcullis-examples --bin sut --all-features
+  build_examples sut
+}
+
+# build_examples BIN…
+build_examples() {
+  # shellcheck disable=SC2046
+  cargo build --quiet --package portcullis-examples $(printf -- '--bin %s ' "$@") --all-features
 }
 
 free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-sut_pid=
-# start_sut NAME=VALUE…: sets `base` to its address.
-start_sut() {
-  local port
-  port=$(free_port)
-  base=http://127.0.0.1:$port
-  env SUT_HTTP_PORT="$port" SUT_GRPC_PORT=0 "$@" "$target/debug/sut" &
-  sut_pid=$!
-  for _ in $(seq 100); do
+server_pid=
+# start_server PORT COMMAND…: sets `base` to its address when it shows a card there.
+start_server() {
+  base=http://127.0.0.1:$1
+  shift
+  "$@" &
+  server_pid=$!
+  for _ in $(seq 150); do
     if python3 -c "import urllib.request as u; u.urlopen('$base/.well-known/agent-card.json')" 2>/dev/null; then
       return 0
     fi
-    kill -0 "$sut_pid" 2>/dev/null || { echo "the system under test ended" >&2; return 1; }
+    kill -0 "$server_pid" 2>/dev/null || { echo "the server ended: $*" >&2; return 1; }
     sleep 0.1
   done
-  echo "the system under test did not answer at $base" >&2
+  echo "the server did not answer at $base: $*" >&2
   return 1
 }
 
-stop_sut() {
-  [ -z "$sut_pid" ] || { kill "$sut_pid" 2>/dev/null && wait "$sut_pid" 2>/dev/null || true; }
-  sut_pid=
+# start_sut NAME=VALUE…
+start_sut() {
+  local port
+  port=$(free_port)
+  start_server "$port" env SUT_HTTP_PORT="$port" SUT_GRPC_PORT=0 "$@" "$target/debug/sut"
 }
-trap stop_sut EXIT
+
+stop_server() {
+  [ -z "$server_pid" ] || { kill "$server_pid" 2>/dev/null && wait "$server_pid" 2>/dev/null || true; }
+  server_pid=
+}
+trap stop_server EXIT
