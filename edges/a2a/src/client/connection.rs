@@ -9,6 +9,7 @@ use std::{
 
 use http::{HeaderValue, Uri};
 use portcullis::TraceContext;
+use tower_layer::Layer;
 
 use super::{
     binding::Binding,
@@ -192,6 +193,37 @@ impl<T: Transport> Client<T> {
 }
 
 impl<T> Client<T> {
+    /// Puts a layer around the transport: whatever has to see each request or response, from the
+    /// inside of this client. What a retry sends again passes it again.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use http::{HeaderValue, Request};
+    /// use http_body_util::Full;
+    /// use portcullis_a2a::client::{Client, Transport};
+    /// use tower::util::MapRequestLayer;
+    ///
+    /// # fn doc(client: Client<impl Transport>) {
+    /// let client = client.layer(&MapRequestLayer::new(|mut request: Request<Full<Bytes>>| {
+    ///     request.headers_mut().insert("x-region", HeaderValue::from_static("north"));
+    ///     request
+    /// }));
+    /// # let _ = client;
+    /// # }
+    /// ```
+    pub fn layer<L: Layer<T>>(self, layer: &L) -> Client<L::Service> {
+        Client {
+            transport: layer.layer(self.transport),
+            binding: self.binding,
+            url: self.url,
+            tenant: self.tenant,
+            extensions: self.extensions,
+            trace: self.trace,
+            shared: self.shared,
+            limits: self.limits,
+        }
+    }
+
     /// Where the agent is.
     #[must_use]
     pub const fn url(&self) -> &Uri {

@@ -37,6 +37,7 @@ mod binding;
 mod call;
 mod connection;
 mod course;
+mod credentials;
 mod discovery;
 mod error;
 mod events;
@@ -61,6 +62,10 @@ mod transport;
 pub use self::{
     binding::Binding,
     connection::Client,
+    credentials::{
+        ClientCredentials, Credential, Credentials, CredentialsLayer, Fetching, NoCredentials,
+        NoToken, TokenSource, Wallet,
+    },
     discovery::{Cards, Choice, Discovered, Reach, Unusable, fetch_card},
     error::CallError,
     events::{Event, EventStream},

@@ -2,6 +2,7 @@
 
 mod bad_server;
 mod card;
+mod credentials;
 mod discovery;
 mod framing;
 mod raw;
