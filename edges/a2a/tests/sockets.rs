@@ -2,18 +2,20 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use futures_util::StreamExt;
+use http_body_util::Full;
 use portcullis_a2a::{
     binding::{Layout, OnePort},
-    client::{CallError, Client},
+    client::{Binding, CallError, Client},
     log::{MemoryLog, TaskLog},
     model::{
-        AgentCard, Artifact, GetTaskRequest, Message, Part, SendMessageRequest,
+        AgentCard, Artifact, ErrorKind, GetTaskRequest, Message, Part, SendMessageRequest,
         SubscribeToTaskRequest, TaskState,
     },
     server::{Server, executor_fn},
 };
-use portcullis_net::{HttpClient, bind};
+use portcullis_net::{HttpClient, HttpClientBuilder, bind};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -231,6 +233,32 @@ async fn the_end_of_a_server_ends_its_streams() {
         );
         rig.serving.join_next().await.unwrap().unwrap();
         rig.server.shut_down(Duration::from_millis(100)).await;
+    };
+    timeout(Duration::from_secs(2), ended)
+        .await
+        .expect("in time");
+}
+
+// O-D04: over gRPC too, by a status that says that it may be tried again, also where nobody ends the
+// streams but the host.
+#[tokio::test]
+async fn the_end_of_a_host_ends_streams_of_grpc() {
+    let mut rig = Rig::start().await;
+    let url = format!("http://{}/", rig.address).parse().unwrap();
+    let http = HttpClientBuilder::new().http2_only().build();
+    let client: Client<HttpClient<_, Full<Bytes>>> = Client::over(Binding::Grpc, http, url);
+    let mut caller = client.send_streaming_message(&hello()).await.unwrap();
+    for _ in ["the task", "working", "before"] {
+        caller.next().await.unwrap().unwrap();
+    }
+    rig.stop.take().unwrap().send(()).unwrap();
+    let ended = async {
+        let last = caller.next().await.unwrap().unwrap_err();
+        let refusal = last.as_refusal().unwrap_or_else(|| panic!("{last:?}"));
+        assert_eq!(refusal.kind(), ErrorKind::Unavailable);
+        assert_eq!(refusal.message(), "The server is shutting down");
+        drop(caller);
+        rig.serving.join_next().await.unwrap().unwrap();
     };
     timeout(Duration::from_secs(2), ended)
         .await

@@ -4,16 +4,17 @@ use std::{
     task::{Context, Poll},
 };
 
-use http::{HeaderMap, header::CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
 use http_body::{Body, Frame, SizeHint};
 use pin_project::pin_project;
 
 use super::serve::Stopped;
 
-/// The body of a response: an event stream ends, cleanly and at once, when the server is told to
-/// stop. Any other body is finished first.
+/// The body of a response: a stream of events or of gRPC messages ends, cleanly and at once, when
+/// the server is told to stop. Any other body is finished first.
 ///
-/// A stream of events may have no end of its own, and a shutdown must not wait for one (O-D04).
+/// A stream may have no end of its own, and a shutdown must not wait for one (O-D04). What ends a
+/// stream of gRPC is a status: `UNAVAILABLE`, which says that it may be asked for again.
 #[pin_project]
 #[derive(Debug)]
 pub struct StreamBody<B> {
@@ -21,17 +22,19 @@ pub struct StreamBody<B> {
     inner: B,
     #[pin]
     stop: Option<Stopped>,
+    is_grpc: bool,
     ended: bool,
 }
 
 impl<B> StreamBody<B> {
     pub(super) fn new(inner: B, headers: &HeaderMap, stop: &Stopped) -> Self {
-        let is_events = headers
-            .get(CONTENT_TYPE)
-            .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
+        let content_type = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+        let is = |prefix: &[u8]| content_type.is_some_and(|value| value.starts_with(prefix));
+        let is_grpc = is(b"application/grpc");
         Self {
             inner,
-            stop: is_events.then(|| stop.clone()),
+            stop: (is_grpc || is(b"text/event-stream")).then(|| stop.clone()),
+            is_grpc,
             ended: false,
         }
     }
@@ -57,7 +60,7 @@ impl<B: Body> Body for StreamBody<B> {
             && stop.poll(cx).is_ready()
         {
             *this.ended = true;
-            return Poll::Ready(None);
+            return Poll::Ready(this.is_grpc.then(|| Ok(Frame::trailers(unavailable()))));
         }
         Poll::Pending
     }
@@ -69,4 +72,13 @@ impl<B: Body> Body for StreamBody<B> {
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
     }
+}
+
+/// How a stream of gRPC ends that goes on elsewhere.
+fn unavailable() -> HeaderMap {
+    let mut trailers = HeaderMap::new();
+    trailers.insert("grpc-status", HeaderValue::from_static("14"));
+    let message = HeaderValue::from_static("The server is shutting down");
+    trailers.insert("grpc-message", message);
+    trailers
 }
