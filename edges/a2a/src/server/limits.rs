@@ -10,6 +10,7 @@ use crate::model::{Bounds, Error, ErrorKind};
 /// | limit | refusal | HTTP | gRPC |
 /// |---|---|---|---|
 /// | `body_bytes` | -32600 | 413 | `RESOURCE_EXHAUSTED` |
+/// | `body_wait` | -32600 | 408 | `DEADLINE_EXCEEDED` |
 /// | `bounds`, `push.per_task`, `push.total` | -32602 | 200, 400 | `INVALID_ARGUMENT` |
 /// | `open_streams`, `running_turns`, a shutdown | -32000, to be [tried again](Self::retry_after) | 503 | `UNAVAILABLE` |
 /// | `owner_streams`, `owner_tasks`, `context_tasks`, `waiting_messages` | -32000, to be tried again | 429 | `RESOURCE_EXHAUSTED` |
@@ -36,6 +37,8 @@ pub struct Limits {
     pub bounds: Bounds,
     /// How many bytes the body of a request may have; no binding reads more. 10 MiB by default.
     pub body_bytes: usize,
+    /// How long the body of a request may take to come. 30 seconds by default.
+    pub body_wait: Duration,
     /// How many streams may be open, of all owners. 10,000 by default.
     pub open_streams: usize,
     /// How many streams one owner may have open. 5,000 by default.
@@ -82,6 +85,7 @@ impl Default for Limits {
         Self {
             bounds: Bounds::default(),
             body_bytes: 10 << 20,
+            body_wait: Duration::from_secs(30),
             open_streams: 10_000,
             owner_streams: 5_000,
             owner_tasks: 5_000,

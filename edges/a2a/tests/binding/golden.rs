@@ -217,7 +217,7 @@ async fn ex_5_the_four_frames_of_the_seed() {
         .await;
     // O-S06
     assert_eq!(response.header("content-type"), "text/event-stream");
-    assert_eq!(response.header("cache-control"), "no-cache");
+    assert_eq!(response.header("cache-control"), "no-cache, no-transform");
     assert_eq!(response.header("x-accel-buffering"), "no");
     assert!(!response.headers.contains_key("content-length"));
 }

@@ -1,5 +1,6 @@
 //! The bindings, called as services.
 
+mod bodies;
 mod both;
 mod breaches;
 mod content;

@@ -100,7 +100,7 @@ impl Grpc {
         head.extensions.insert(deadline);
         let answered = deadline.within(async move {
             let limit = self.settings.body_limit;
-            let body = match read(&head.headers, body, limit).await {
+            let body = match read(&head.headers, body, &self.settings).await {
                 Ok(body) => body,
                 Err(unreadable) => return refused(&unreadable),
             };
@@ -125,6 +125,8 @@ fn refused(unreadable: &Unreadable) -> Response<tonic::body::Body> {
     let message = unreadable.to_string();
     let status = match unreadable {
         Unreadable::TooLarge { .. } => Status::resource_exhausted(message),
+        Unreadable::TooSlow { .. } => Status::deadline_exceeded(message),
+        Unreadable::Encoded => Status::invalid_argument(message),
         Unreadable::Broken => Status::cancelled(message),
     };
     status.into_http()

@@ -26,6 +26,8 @@ pub(in crate::binding) fn whole(
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(CONTENT_LENGTH, length.into());
+    // What a GET answers is of one caller, and a cache that nobody has told so may keep it.
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
@@ -86,8 +88,9 @@ where
     let mut response = Response::new(ResponseBody::events(events));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    // nginx would hold small events back otherwise (O-S06).
+    // A proxy that compresses, and nginx that buffers, would hold small events back (O-S06).
+    let as_it_is = HeaderValue::from_static("no-cache, no-transform");
+    headers.insert(CACHE_CONTROL, as_it_is);
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)
 }

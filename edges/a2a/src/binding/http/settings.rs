@@ -18,6 +18,7 @@ pub(in crate::binding) struct Settings {
     /// Without a slash at the end; empty for the root.
     path: String,
     pub(in crate::binding) body_limit: usize,
+    pub(in crate::binding) body_wait: Duration,
     pub(in crate::binding) keep_alive: Duration,
 }
 
@@ -35,6 +36,7 @@ impl Settings {
             card: Card::new(server.card(), jiff::Timestamp::now()),
             path: String::new(),
             body_limit: server.limits().body_bytes,
+            body_wait: server.limits().body_wait,
             keep_alive: Duration::from_secs(15),
         }
     }

@@ -64,15 +64,15 @@ impl JsonRpc {
             let error = Error::with_message(ErrorKind::ContentTypeNotSupported, message);
             return reply::transport(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error);
         }
-        let body = match read(&head.headers, body, self.settings.body_limit).await {
+        let body = match read(&head.headers, body, &self.settings).await {
             Ok(body) => body,
             Err(unreadable) => {
-                let error = Error::with_message(ErrorKind::InvalidRequest, unreadable.to_string());
-                let status = match unreadable {
-                    Unreadable::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-                    Unreadable::Broken => StatusCode::BAD_REQUEST,
+                let kind = match unreadable {
+                    Unreadable::Encoded => ErrorKind::ContentTypeNotSupported,
+                    _ => ErrorKind::InvalidRequest,
                 };
-                return reply::transport(status, &error);
+                let error = Error::with_message(kind, unreadable.to_string());
+                return reply::transport(unreadable.status(), &error);
             }
         };
         match Call::decode(&body) {

@@ -12,10 +12,7 @@ use super::{body, extended_card, media_type, query, reply, route::Route};
 use crate::{
     binding::{
         ResponseBody,
-        http::{
-            Settings, Unreadable, activated, caller, is_json, not_allowed, read, settings_of,
-            stream,
-        },
+        http::{Settings, activated, caller, is_json, not_allowed, read, settings_of, stream},
     },
     log::Seq,
     model::{Bounds, Error, Operation, RpcCode},
@@ -120,15 +117,9 @@ impl Rest {
             let message = "The body must be application/a2a+json or application/json";
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, message.to_owned()));
         }
-        read(&head.headers, body, self.settings.body_limit)
+        read(&head.headers, body, &self.settings)
             .await
-            .map_err(|unreadable| {
-                let status = match unreadable {
-                    Unreadable::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-                    Unreadable::Broken => StatusCode::BAD_REQUEST,
-                };
-                (status, unreadable.to_string())
-            })
+            .map_err(|unreadable| (unreadable.status(), unreadable.to_string()))
     }
 
     async fn perform(
