@@ -23,6 +23,9 @@ use crate::{
 /// Whoever waits for the process, a terminal or a supervisor, waits so long (O-D04).
 const GRACE: Duration = Duration::from_millis(1500);
 
+/// How long browsers remember that this host has TLS (A2A-SEC-15): half a year.
+const HSTS: Duration = Duration::from_secs(182 * 24 * 60 * 60);
+
 /// Where tasks live.
 #[derive(Debug)]
 pub(crate) enum Store {
@@ -180,7 +183,7 @@ impl Gate {
     pub(crate) async fn serve(self, stop: &Stop) -> ExitCode {
         let mut http = portcullis_net::Server::new().grace(GRACE);
         if let Some(tls) = self.tls {
-            http = http.tls(tls);
+            http = http.tls(tls).hsts(HSTS);
         }
         let a2a = OnePort::with_layout(self.server.clone(), &Layout::new());
         let path = self.turns.as_ref().map(|(path, _)| path.clone());

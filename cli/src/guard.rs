@@ -67,7 +67,7 @@ fn of_a2a(refusal: &Refusal<'_>) -> String {
             _ => "INVALID_ARGUMENT",
         };
         let code = refusal.status().as_u16();
-        json!({"error": {"code": code, "status": status, "message": message}})
+        json!({"error": {"code": code, "status": status, "message": message, "details": []}})
     } else {
         json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": message}})
     };

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header::STRICT_TRANSPORT_SECURITY};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper_util::{
@@ -70,6 +70,8 @@ pub(super) struct Connection {
     pub(super) peer: SocketAddr,
     pub(super) limits: Limits,
     pub(super) stopped: Stopped,
+    /// What is said of the transport in each response.
+    pub(super) hsts: Option<HeaderValue>,
 }
 
 impl Connection {
@@ -116,6 +118,7 @@ impl Connection {
             peer,
             limits,
             stopped,
+            hsts,
         } = self;
         let mut builder = auto::Builder::new(OwnedExecutor::default());
         // A timer must be set wherever a time-out is: hyper panics or ignores it otherwise.
@@ -135,6 +138,7 @@ impl Connection {
             inner: service,
             peer: Peer(peer),
             stopped: stopped.clone(),
+            hsts,
             called: Arc::clone(&called),
         };
         let io = TokioIo::new(Stalling::new(io, limits.write));
@@ -171,6 +175,7 @@ struct Tagged<S> {
     inner: S,
     peer: Peer,
     stopped: Stopped,
+    hsts: Option<HeaderValue>,
     called: Arc<AtomicBool>,
 }
 
@@ -192,6 +197,7 @@ where
         TaggedFuture {
             inner: self.inner.call(request),
             stopped: self.stopped.clone(),
+            hsts: self.hsts.clone(),
         }
     }
 }
@@ -201,6 +207,7 @@ struct TaggedFuture<F> {
     #[pin]
     inner: F,
     stopped: Stopped,
+    hsts: Option<HeaderValue>,
 }
 
 impl<F, B, E> Future for TaggedFuture<F>
@@ -215,7 +222,12 @@ where
             return Poll::Pending;
         };
         Poll::Ready(result.map(|response| {
-            let (parts, body) = response.into_parts();
+            let (mut parts, body) = response.into_parts();
+            if let Some(hsts) = this.hsts.take() {
+                // Whoever answers may know better.
+                let entry = parts.headers.entry(STRICT_TRANSPORT_SECURITY);
+                entry.or_insert(hsts);
+            }
             let body = StreamBody::new(body, &parts.headers, this.stopped);
             Response::from_parts(parts, body)
         }))

@@ -47,6 +47,8 @@ pub struct Server {
     limits: Limits,
     #[cfg(feature = "tls")]
     tls: Option<super::Tls>,
+    #[cfg(feature = "tls")]
+    hsts: Option<http::HeaderValue>,
 }
 
 impl Server {
@@ -60,6 +62,8 @@ impl Server {
             limits: Limits::new(),
             #[cfg(feature = "tls")]
             tls: None,
+            #[cfg(feature = "tls")]
+            hsts: None,
         }
     }
 
@@ -97,6 +101,18 @@ impl Server {
     #[must_use]
     pub fn tls(mut self, tls: super::Tls) -> Self {
         self.tls = Some(tls);
+        self
+    }
+
+    /// Tells browsers, in each response over TLS, to come to this host by TLS alone for so long
+    /// (`Strict-Transport-Security`). It is of the whole host, whatever else listens there, so
+    /// nothing is said by default.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    #[must_use]
+    pub fn hsts(mut self, max_age: Duration) -> Self {
+        let value = format!("max-age={}", max_age.as_secs());
+        self.hsts = http::HeaderValue::try_from(value).ok();
         self
     }
 
@@ -194,6 +210,10 @@ impl Server {
                             peer,
                             limits: self.limits.clone(),
                             stopped: stopped.clone(),
+                            #[cfg(feature = "tls")]
+                            hsts: self.hsts.clone().filter(|_| self.tls.is_some()),
+                            #[cfg(not(feature = "tls"))]
+                            hsts: None,
                         };
                         let service = service.clone();
                         #[cfg(feature = "tls")]

@@ -11,7 +11,11 @@ use http::{Request, Version};
 use http_body_util::{BodyExt, Full};
 use portcullis_net::{HttpClientBuilder, Server, Tls, TlsError, Trust, bind};
 use tempfile::TempDir;
-use tokio::{sync::oneshot, task::JoinHandle};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::oneshot,
+    task::JoinHandle,
+};
 use tower::{ServiceExt, service_fn};
 
 use crate::support::{hello, pipes};
@@ -95,6 +99,67 @@ async fn a_stranger_is_not_trusted() {
     // And plain HTTP on that port is no way round.
     let plain = url.replace("https", "http");
     get(&plain, &pair.certificate()).await.unwrap_err();
+}
+
+// A2A-SEC-15: over TLS, where the host wants it, and never in the clear.
+#[tokio::test]
+async fn browsers_are_told_to_stay_with_tls() {
+    let pair = Pair::new();
+    let asked = Server::new().hsts(Duration::from_secs(3_600));
+    let told = async |server: Server, scheme: &str| {
+        let (url, _stop, _served) = start(server).await;
+        let trust = Trust::none().add_pem_file(pair.certificate()).unwrap();
+        let client = HttpClientBuilder::new().build_tls::<Full<Bytes>>(trust);
+        let url = url.replace("https", scheme);
+        let request = Request::get(url).body(Full::default()).unwrap();
+        let response = client.oneshot(request).await.unwrap();
+        let told = response.headers().get("strict-transport-security").cloned();
+        told.map(|told| told.to_str().unwrap().to_owned())
+    };
+    let over_tls = told(asked.clone().tls(pair.tls()), "https").await;
+    assert_eq!(over_tls.as_deref(), Some("max-age=3600"));
+    assert_eq!(told(asked, "http").await, None);
+    assert_eq!(told(Server::new().tls(pair.tls()), "https").await, None);
+}
+
+/// The first record of a handshake of TLS up to 1.`minor - 1`, which offers what that takes.
+fn client_hello(minor: u8) -> Vec<u8> {
+    // The version, 32 random bytes, no session, one suite of 1.2 and one that is older, no compression.
+    let mut hello = vec![3, minor];
+    hello.extend([7; 32]);
+    hello.extend([0, 0, 4, 0xc0, 0x2b, 0xc0, 0x09, 1, 0]);
+    // Groups, forms of points, ways to sign.
+    let extensions = [
+        &[0, 10, 0, 4, 0, 2, 0, 23][..],
+        &[0, 11, 0, 2, 1, 0],
+        &[0, 13, 0, 4, 0, 2, 4, 3],
+    ]
+    .concat();
+    hello.extend([0, u8::try_from(extensions.len()).unwrap()]);
+    hello.extend(extensions);
+    let length = u8::try_from(hello.len()).unwrap();
+    let mut record = vec![22, 3, 1, 0, length + 4, 1, 0, 0, length];
+    record.extend(hello);
+    record
+}
+
+// A2A-SEC-15, A2A-GEN-7: who speaks TLS 1.1 at most is told in an alert that nobody does here.
+#[tokio::test]
+async fn old_versions_of_tls_are_refused() {
+    let pair = Pair::new();
+    let (url, _stop, _served) = start(Server::new().tls(pair.tls())).await;
+    let address = url.trim_start_matches("https://").trim_end_matches('/');
+    let first_of_answer = async |minor: u8| {
+        let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+        socket.write_all(&client_hello(minor)).await.unwrap();
+        let mut said = [0; 7];
+        socket.read_exact(&mut said).await.unwrap();
+        said
+    };
+    let [alert, .., fatal, protocol_version] = first_of_answer(2).await;
+    assert_eq!([alert, fatal, protocol_version], [21, 2, 70], "TLS 1.1");
+    let [handshake, ..] = first_of_answer(3).await;
+    assert_eq!(handshake, 22, "TLS 1.2");
 }
 
 /// New files are taken up while it serves; broken ones are not.
