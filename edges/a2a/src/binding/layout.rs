@@ -20,6 +20,8 @@ pub struct Layout {
     base: String,
     json_rpc: String,
     rest: String,
+    /// The agent's, where paths tell it from others: gRPC has none.
+    name: String,
     #[cfg(feature = "v0_3")]
     v0_3: bool,
 }
@@ -32,6 +34,7 @@ impl Layout {
             base: String::new(),
             json_rpc: String::new(),
             rest: "/rest".to_owned(),
+            name: String::new(),
             #[cfg(feature = "v0_3")]
             v0_3: false,
         }
@@ -41,6 +44,21 @@ impl Layout {
     #[must_use]
     pub fn below(mut self, path: &str) -> Self {
         self.base = clean(path);
+        self
+    }
+
+    /// One of several [`Agents`](super::Agents): all of it below a path of its name, within the one that
+    /// is there, and over gRPC, which has no such paths, in the tenant of its name.
+    ///
+    /// # Panics
+    /// When the name is more than letters, digits, `-`, `.`, `_` and `~`, or nothing.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        let is_name = !name.is_empty() && name.bytes().all(is_plain) && !matches!(name, "." | "..");
+        assert!(is_name, "no segment of a path: {name:?}");
+        self.base = format!("{}/{name}", self.base);
+        name.clone_into(&mut self.name);
         self
     }
 
@@ -71,6 +89,10 @@ impl Layout {
     /// configured and never guessed from a request (O-C03). That of gRPC, with feature `grpc`,
     /// has a host and a port and no path. Those of version 0.3 are the last.
     #[must_use]
+    #[cfg_attr(
+        not(any(feature = "grpc", feature = "v0_3")),
+        expect(unused_mut, reason = "those in JSON are all")
+    )]
     pub fn interfaces(&self, url: &str) -> Vec<AgentInterface> {
         let url = url.trim_end_matches('/');
         let in_json = [
@@ -79,12 +101,16 @@ impl Layout {
         ];
         let mut interfaces = in_json.to_vec();
         #[cfg(feature = "grpc")]
-        interfaces.push(AgentInterface::grpc(authority(url)));
+        interfaces.push(AgentInterface::grpc(authority(url)).in_tenant(&*self.name));
         #[cfg(feature = "v0_3")]
         if self.v0_3 {
             interfaces.extend(in_json.map(|interface| interface.with_version("0.3")));
         }
         interfaces
+    }
+
+    pub(super) fn base(&self) -> &str {
+        &self.base
     }
 
     pub(super) fn json_rpc(&self) -> String {

@@ -2,7 +2,7 @@
 //!
 //! A binding decodes, calls and encodes; every check that is the same on all wires sits in the
 //! server. `JsonRpc` is JSON-RPC 2.0 over HTTP with event streams, `Rest` is HTTP+JSON, `Grpc` is
-//! gRPC, and each serves the card. `OnePort` puts them side by side:
+//! gRPC, and each serves the card. `OnePort` puts them side by side, and `Agents` several agents:
 //!
 //! ```
 //! # #[cfg(all(feature = "jsonrpc", feature = "rest"))]
@@ -76,6 +76,8 @@
 //! [`Peer`](portcullis::Peer) there goes into the scope of the turn, so that a limit can tell callers
 //! apart whom nobody knows; whoever serves knows the address, and which proxies to believe.
 
+#[cfg(all(feature = "jsonrpc", feature = "rest"))]
+mod agents;
 #[cfg(feature = "grpc")]
 mod grpc;
 #[cfg_attr(
@@ -111,4 +113,4 @@ pub use self::json_rpc::JsonRpc;
 pub use self::rest::Rest;
 #[cfg(all(feature = "jsonrpc", feature = "rest"))]
 #[cfg_attr(docsrs, doc(cfg(all(feature = "jsonrpc", feature = "rest"))))]
-pub use self::{layout::Layout, one_port::OnePort};
+pub use self::{agents::Agents, layout::Layout, one_port::OnePort};

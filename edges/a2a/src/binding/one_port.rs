@@ -1,6 +1,7 @@
 use std::{
     convert::Infallible,
     fmt,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -20,6 +21,8 @@ use crate::server::Server;
 /// See the module docs.
 #[derive(Clone)]
 pub struct OnePort {
+    /// What all of it is below; empty for the root.
+    base: Arc<str>,
     json_rpc: JsonRpc,
     rest: Rest,
     #[cfg(feature = "grpc")]
@@ -38,6 +41,7 @@ impl OnePort {
     #[must_use]
     pub fn with_layout(server: Server, layout: &Layout) -> Self {
         Self {
+            base: layout.base().into(),
             json_rpc: JsonRpc::new(server.clone()).path(&layout.json_rpc()),
             #[cfg(feature = "grpc")]
             grpc: Grpc::new(server.clone()),
@@ -84,6 +88,38 @@ impl OnePort {
     #[must_use]
     pub const fn get_ref(&self) -> &Server {
         self.json_rpc.get_ref()
+    }
+
+    /// What all of it is below.
+    pub(super) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Whether a path is below the base, as the paths of JSON-RPC and HTTP+JSON, and of the card.
+    pub(super) fn covers(&self, path: &str) -> bool {
+        path.strip_prefix(&*self.base)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether something of it is there, or below.
+    pub(super) fn has_below(&self, path: &str) -> bool {
+        let is_below = |place: &str| {
+            place
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        is_below(self.json_rpc.place()) || is_below(self.rest.place())
+    }
+
+    /// The same places for another server.
+    pub(super) fn serving(self, server: &Server) -> Self {
+        Self {
+            json_rpc: self.json_rpc.serving(server.clone()),
+            rest: self.rest.serving(server.clone()),
+            #[cfg(feature = "grpc")]
+            grpc: self.grpc.serving(server.clone()),
+            ..self
+        }
     }
 
     fn with(

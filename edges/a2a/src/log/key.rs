@@ -45,10 +45,48 @@ impl Owner {
         })))
     }
 
-    /// The tenant, or an empty text.
+    /// The same owner among the tasks of one server of several that share a log: tasks of other
+    /// namespaces do not exist for it, and it takes none of them over. An empty name is no namespace.
+    ///
+    /// # Panics
+    /// When the name holds a control character.
+    #[must_use]
+    pub fn in_namespace(&self, name: &str) -> Self {
+        assert!(
+            !name.contains(char::is_control),
+            "a name without control characters"
+        );
+        let (_, tenant) = self.split();
+        if name.is_empty() {
+            return Self::from_parts(tenant, self.account());
+        }
+        Self::from_parts(&format!("{MARK}{name}{MARK}{tenant}"), self.account())
+    }
+
+    /// The tenant as stores write it, or an empty text. In a namespace, that stands before it.
     #[must_use]
     pub fn tenant(&self) -> &str {
         self.0.as_deref().map_or("", |names| &names.tenant)
+    }
+
+    /// The namespace, or an empty text.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        self.split().0
+    }
+
+    /// The tenant as callers name it, or an empty text.
+    #[must_use]
+    pub fn tenant_in_namespace(&self) -> &str {
+        self.split().1
+    }
+
+    fn split(&self) -> (&str, &str) {
+        let tenant = self.tenant();
+        tenant
+            .strip_prefix(MARK)
+            .and_then(|rest| rest.split_once(MARK))
+            .unwrap_or(("", tenant))
     }
 
     /// The principal as one text: a JSON array of kind, issuer and subject, so that no
@@ -58,6 +96,9 @@ impl Owner {
         self.0.as_deref().map_or("", |names| &names.account)
     }
 }
+
+/// Around a namespace: no tenant of a caller holds a control character.
+const MARK: char = '\u{1f}';
 
 impl Default for Owner {
     fn default() -> Self {

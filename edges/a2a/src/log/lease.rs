@@ -1,4 +1,8 @@
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use super::{Seq, TaskKey};
 use crate::model::TaskState;
@@ -8,20 +12,55 @@ use crate::model::TaskState;
 /// A task is held by a holder's name, and a holder lives until a time that it
 /// [renews](super::TaskLog::renew). So the heartbeat of a thousand running tasks is one
 /// write. What a dead holder held is [orphaned](super::TaskLog::orphans).
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Holder(Arc<str>);
+#[derive(Clone)]
+pub struct Holder {
+    name: Arc<str>,
+    namespace: Arc<str>,
+}
 
 impl Holder {
     /// The holder of this name.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self(name.into())
+        Self {
+            name: name.into(),
+            namespace: Arc::default(),
+        }
+    }
+
+    /// Of several servers that share a log, each takes over the tasks of its own namespace and no
+    /// others. Without one, a holder takes over what is in none.
+    #[must_use]
+    pub fn in_namespace(mut self, namespace: impl Into<Arc<str>>) -> Self {
+        self.namespace = namespace.into();
+        self
     }
 
     /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.0
+        &self.name
+    }
+
+    /// The namespace, or an empty text.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+}
+
+/// A name is one holder's, wherever it takes tasks over.
+impl PartialEq for Holder {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Holder {}
+
+impl Hash for Holder {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
     }
 }
 

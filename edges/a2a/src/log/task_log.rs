@@ -47,7 +47,8 @@ pub trait TaskLog: Send + Sync + 'static {
     /// The holder lives at least until then. A holder that never said so is dead.
     fn renew(&self, holder: &Holder, until: SystemTime) -> Reply<Result<(), Unavailable>>;
 
-    /// Takes over up to `limit` tasks that nobody runs, for `holder`: those of holders
+    /// Takes over up to `limit` tasks of its [namespace](Holder::in_namespace) that nobody runs, for
+    /// `holder`: those of holders
     /// that are dead at `now`, and those in [`Submitted`] or [`Working`] that nobody
     /// holds. A task that waits for its user ([`InputRequired`]) and that nobody holds needs nobody;
     /// one that was answered is held.

@@ -37,6 +37,7 @@ pub struct ServerBuilder {
     takes_messages: bool,
     streams_end_at_input: bool,
     missing_version: ProtocolVersion,
+    name: String,
 }
 
 /// Who answers.
@@ -87,6 +88,7 @@ impl ServerBuilder {
             takes_messages: false,
             streams_end_at_input: true,
             missing_version: ProtocolVersion::V0_3,
+            name: String::new(),
         }
     }
 
@@ -206,6 +208,19 @@ impl ServerBuilder {
         self
     }
 
+    /// What the agent is called among [several](Server::with_agent): the tenant that requests reach it
+    /// by, and what its tasks are kept under where several share a log. Its tasks and sessions are
+    /// apart from those of any other name, and none of them takes over what another one left behind.
+    ///
+    /// # Panics
+    /// When the name is empty or holds a control character.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        let is_name = !self.name.is_empty() && !self.name.contains(char::is_control);
+        assert!(is_name, "no name of an agent: {:?}", self.name);
+        self
+    }
+
     /// The server.
     ///
     /// # Panics
@@ -243,7 +258,7 @@ impl ServerBuilder {
             }
         };
         // Never the same name twice, whatever the source of the other ids is.
-        let holder = Holder::new(RandomIds::new().next(IdKind::Task));
+        let holder = Holder::new(RandomIds::new().next(IdKind::Task)).in_namespace(self.name);
         let core = Core {
             log: self.log.unwrap_or_else(|| Arc::new(MemoryLog::new())),
             ids: self.ids,

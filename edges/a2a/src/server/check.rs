@@ -28,6 +28,7 @@ pub(super) fn standing(
     card: &AgentCard,
     has_extended_card: bool,
     tenants: Tenants,
+    name: Option<&str>,
     caller: &Caller,
     request: &Request,
 ) -> Result<Standing, Error> {
@@ -35,9 +36,10 @@ pub(super) fn standing(
     capability(card, has_extended_card, operation)?;
     inline_webhook(card, request)?;
     let extensions = extensions(card, caller)?;
-    let tenant = tenant(card, tenants, caller, request)?;
+    let tenant = tenant(card, tenants, name, caller, request)?;
+    let owner = Owner::new(tenant.as_deref(), caller.principal());
     Ok(Standing {
-        owner: Owner::new(tenant.as_deref(), caller.principal()),
+        owner: name.map_or(owner.clone(), |name| owner.in_namespace(name)),
         tenant,
         principal: caller.principal().cloned(),
         extensions,
@@ -129,11 +131,12 @@ pub(super) fn active(card: &AgentCard, caller: &Caller) -> Vec<String> {
     active
 }
 
-/// The tenant, which address and body may both name but not differently. One that nobody
-/// has heard of has no tasks (A2A-OP-10).
+/// The tenant, which address and body may both name but not differently. That of the agent's own name
+/// is none: so it is addressed among several. One that nobody has heard of has no tasks (A2A-OP-10).
 fn tenant(
     card: &AgentCard,
     tenants: Tenants,
+    name: Option<&str>,
     caller: &Caller,
     request: &Request,
 ) -> Result<Option<String>, Error> {
@@ -146,8 +149,12 @@ fn tenant(
         }
         None => of_body,
     };
-    if tenant.is_empty() {
+    if tenant.is_empty() || name == Some(tenant) {
         return Ok(None);
+    }
+    if tenant.contains(char::is_control) {
+        let description = "must not hold control characters";
+        return Err(Error::invalid_param("tenant", description));
     }
     let known = match tenants {
         Tenants::Any => true,

@@ -50,6 +50,7 @@ mod ids;
 mod limits;
 mod media_type;
 mod operations;
+mod others;
 mod page_token;
 pub mod push;
 mod response;

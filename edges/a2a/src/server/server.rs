@@ -1,5 +1,6 @@
 use std::{fmt, sync::Arc, time::Duration};
 
+use futures_util::future::{join, join_all};
 use portcullis::SessionControl;
 use tokio::sync::watch;
 
@@ -7,6 +8,7 @@ use super::{
     Answer, Caller, Limits, Operation, ProtocolVersion, Request, Response, ServerBuilder, check,
     core::Core,
     executor::{Executor, Start},
+    others::Others,
     push::{Couriers, Push, PushStats},
     runner::{Runs, Turn},
     streams::OpenStream,
@@ -25,7 +27,7 @@ use crate::{
 ///
 /// Calls need a tokio runtime with time.
 #[derive(Clone)]
-pub struct Server(Arc<Inner>);
+pub struct Server(Arc<Inner>, Others);
 
 struct Inner {
     core: Arc<Core>,
@@ -117,12 +119,13 @@ impl Server {
         let core = Arc::new(core);
         let runs = Runs::new(Arc::clone(&core));
         let couriers = push.map(|push| Couriers::new(Arc::clone(&core), push));
-        Self(Arc::new(Inner {
+        let inner = Inner {
             core,
             runs,
             couriers,
             settings,
-        }))
+        };
+        Self(Arc::new(inner), Others::default())
     }
 
     /// The public card, as it is to be served.
@@ -141,7 +144,45 @@ impl Server {
     /// answer (A2A-EXT-7).
     #[must_use]
     pub fn active_extensions(&self, caller: &Caller) -> Vec<String> {
-        check::active(self.card(), caller)
+        check::active(self.in_tenant(caller.tenant()).card(), caller)
+    }
+
+    /// Another agent behind the same bindings: requests in the tenant of its
+    /// [name](ServerBuilder::name) are its own, whatever is asked. It keeps its card, its tasks and its
+    /// limits; only the bounds of what a request may hold are those of this one.
+    ///
+    /// [`recover`](Self::recover) and [`shut_down`](Self::shut_down) are for both.
+    ///
+    /// # Panics
+    /// When the other one has no name, or one that is taken.
+    #[must_use]
+    pub fn with_agent(mut self, other: Self) -> Self {
+        let name = other
+            .name()
+            .expect("an agent beside another one has a name");
+        let taken = self.name() == Some(name) || self.1.named(name).is_some();
+        assert!(!taken, "two agents have the name {name:?}");
+        self.1.add(name.to_owned(), other);
+        self
+    }
+
+    /// What it is called among several agents.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        Some(self.0.core.holder.namespace()).filter(|name| !name.is_empty())
+    }
+
+    /// Whether requests of some tenants are for other agents.
+    #[cfg(any(feature = "jsonrpc", feature = "grpc"))]
+    pub(crate) fn has_others(&self) -> bool {
+        self.1.iter().next().is_some()
+    }
+
+    /// The agent that requests in this tenant are for.
+    fn in_tenant(&self, tenant: Option<&str>) -> &Self {
+        tenant
+            .and_then(|tenant| self.1.named(tenant))
+            .unwrap_or(self)
     }
 
     /// The version that a caller speaks, of those that a binding speaks.
@@ -203,12 +244,18 @@ impl Server {
     /// # Cancel safety
     /// A call that is dropped stops no task.
     pub async fn call(&self, caller: &Caller, request: Request) -> Result<Response, Error> {
+        let tenant = caller.tenant().or(Some(request.tenant()));
+        self.in_tenant(tenant).answer(caller, request).await
+    }
+
+    async fn answer(&self, caller: &Caller, request: Request) -> Result<Response, Error> {
         let settings = &self.0.settings;
         self.version(caller, &[ProtocolVersion::V1_0])?;
         let standing = check::standing(
             &settings.card,
             settings.extended_card.is_some(),
             settings.tenants,
+            self.name(),
             caller,
             &request,
         )?;
@@ -276,6 +323,14 @@ impl Server {
     /// # Errors
     /// When the log fails.
     pub async fn recover(&self) -> Result<usize, Error> {
+        let mut taken_up = self.recover_own().await?;
+        for other in self.1.iter() {
+            taken_up += other.recover_own().await?;
+        }
+        Ok(taken_up)
+    }
+
+    async fn recover_own(&self) -> Result<usize, Error> {
         // First, so that the count is of this call; the upkeep waits for it.
         let taken_up = upkeep::recover(self).await;
         self.keep_up();
@@ -290,6 +345,11 @@ impl Server {
     /// that still run then (O-D04). Deliveries to webhooks that are under way get as much; what
     /// is not delivered then stays in the store.
     pub async fn shut_down(&self, grace: Duration) {
+        let others = self.1.iter().map(|other| other.shut_down_own(grace));
+        join(self.shut_down_own(grace), join_all(others)).await;
+    }
+
+    async fn shut_down_own(&self, grace: Duration) {
         self.0.core.closing.send_replace(true);
         self.0.runs.shut_down(grace).await;
         if let Some(couriers) = &self.0.couriers {
@@ -392,6 +452,8 @@ pub(super) struct WeakServer {
 
 impl WeakServer {
     pub(super) fn upgrade(&self) -> Option<Server> {
-        self.inner.upgrade().map(Server)
+        // Its agents beside it look after themselves.
+        let inner = self.inner.upgrade()?;
+        Some(Server(inner, Others::default()))
     }
 }

@@ -96,7 +96,7 @@ fn run_again(server: &Server, orphan: &Orphan, snapshot: Snapshot) -> Result<(),
     };
     let standing = Standing {
         owner: owner.clone(),
-        tenant: Some(owner.tenant().to_owned()).filter(|tenant| !tenant.is_empty()),
+        tenant: Some(owner.tenant_in_namespace().to_owned()).filter(|tenant| !tenant.is_empty()),
         principal: principal_of(owner),
         extensions,
         trace: None,

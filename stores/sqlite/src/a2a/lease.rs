@@ -14,7 +14,7 @@ pub(super) fn renew(connection: &Connection, holder: &Holder, until: i64) -> rus
     Ok(())
 }
 
-/// The rule is that of `Head::is_orphan`.
+/// The rule is that of `Head::is_orphan`, within a namespace as `Owner` writes it.
 pub(super) fn take_over(
     connection: &Connection,
     holder: &Holder,
@@ -28,6 +28,8 @@ pub(super) fn take_over(
         .prepare_cached(
             "SELECT task, seq, state, tenant, account, id FROM tasks
              WHERE finished = 0
+               AND CASE WHEN ?4 = '' THEN substr(tenant, 1, 1) <> char(31)
+                   ELSE substr(tenant, 1, length(?4) + 2) = char(31) || ?4 || char(31) END
                AND CASE WHEN holder IS NULL THEN state NOT IN (?1, ?2)
                    ELSE holder NOT IN (SELECT name FROM holders) END
              LIMIT ?3",
@@ -37,6 +39,7 @@ pub(super) fn take_over(
                 TaskState::InputRequired.number(),
                 TaskState::AuthRequired.number(),
                 i64::try_from(limit).unwrap_or(i64::MAX),
+                holder.namespace(),
             ),
             |found| {
                 let key = retain::key(found, 3)?;

@@ -2,6 +2,7 @@ use tonic::{Request, Response, Status, metadata::MetadataValue};
 
 use super::{deadline::Deadline, events::Events};
 use crate::{
+    binding::http::addressing,
     model::{self, Error, Operation},
     proto::{
         Proto, Text,
@@ -32,17 +33,19 @@ impl Methods {
         answer: impl FnOnce(server::Response, Deadline) -> Option<R>,
     ) -> Result<Response<R>, Status> {
         // Who is not known speaks no version, and is refused.
-        let caller: Caller = request.extensions().get().cloned().unwrap_or_default();
+        let mut caller: Caller = request.extensions().get().cloned().unwrap_or_default();
         let deadline = request.extensions().get().copied();
-        let message = request.into_inner();
+        let params = json(&request.into_inner());
+        if let Ok(params) = &params {
+            caller = addressing(&self.server, caller, params);
+        }
         let answered = self
             .server
             .handle_with(&caller, |bounds| {
-                model::Request::decode(operation, &json(&message)?, bounds)
+                model::Request::decode(operation, &params?, bounds)
             })
             .await
             .map_err(|error| status_of(&error))?;
-        drop(message);
         let answer =
             answer(answered, deadline.unwrap_or_else(Deadline::never)).ok_or_else(|| {
                 tracing::error!(%operation, "the server answered another operation");

@@ -76,6 +76,12 @@ impl Grpc {
         &self.server
     }
 
+    /// The same for another server.
+    #[cfg(all(feature = "jsonrpc", feature = "rest"))]
+    pub(in crate::binding) fn serving(self, server: Server) -> Self {
+        Self { server, ..self }
+    }
+
     /// Whether a request is one of gRPC, whatever its path (ruling 21).
     #[cfg(all(feature = "jsonrpc", feature = "rest"))]
     pub(in crate::binding) fn is_for(headers: &HeaderMap) -> bool {

@@ -23,6 +23,27 @@ pub(in crate::binding) fn caller(head: &Parts) -> Caller {
     }
 }
 
+/// Where tenants tell agents apart, a caller says in the parameters which one is meant. The head of the
+/// answer is that agent's too.
+#[cfg(any(feature = "jsonrpc", feature = "grpc"))]
+pub(in crate::binding) fn addressing(server: &Server, caller: Caller, params: &str) -> Caller {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        #[serde(default)]
+        tenant: Option<String>,
+    }
+    if !server.has_others() {
+        return caller;
+    }
+    match serde_json::from_str(params) {
+        Ok(Named {
+            tenant: Some(tenant),
+        }) => caller.in_tenant(tenant),
+        // What else may be wrong with them is told by whoever reads them.
+        _ => caller,
+    }
+}
+
 /// Says which extensions are active, on streams too (A2A-EXT-7).
 pub(in crate::binding) fn activated(
     server: &Server,

@@ -13,6 +13,8 @@ mod response;
 mod settings;
 mod sse;
 
+#[cfg(any(feature = "jsonrpc", feature = "grpc"))]
+pub(super) use self::caller::addressing;
 #[cfg(feature = "rest")]
 pub(super) use self::etag::{etag, has, weak_etag};
 #[cfg(feature = "v0_3")]

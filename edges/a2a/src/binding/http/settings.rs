@@ -50,6 +50,11 @@ impl Settings {
         };
     }
 
+    #[cfg(all(feature = "jsonrpc", feature = "rest"))]
+    pub(in crate::binding) fn path(&self) -> &str {
+        &self.path
+    }
+
     pub(in crate::binding) fn set_card_cache_control(&mut self, value: http::HeaderValue) {
         self.card.cache_control(value);
     }
@@ -122,6 +127,18 @@ macro_rules! settings_of {
             #[must_use]
             pub const fn get_ref(&self) -> &$crate::server::Server {
                 &self.server
+            }
+
+            /// The same places for another server.
+            #[cfg(all(feature = "jsonrpc", feature = "rest"))]
+            pub(in $crate::binding) fn serving(self, server: $crate::server::Server) -> Self {
+                Self { server, ..self }
+            }
+
+            /// Where it is, as the host sees it.
+            #[cfg(all(feature = "jsonrpc", feature = "rest"))]
+            pub(in $crate::binding) fn place(&self) -> &str {
+                self.settings.path()
             }
 
             fn with(mut self, change: impl FnOnce(&mut $crate::binding::http::Settings)) -> Self {

@@ -13,8 +13,8 @@ use crate::{
     binding::{
         ResponseBody,
         http::{
-            Settings, Unreadable, activated, caller, is_json, not_allowed, read, settings_of,
-            stream,
+            Settings, Unreadable, activated, addressing, caller, is_json, not_allowed, read,
+            settings_of, stream,
         },
     },
     log::Seq,
@@ -104,6 +104,7 @@ impl JsonRpc {
             Ok(_) => {}
             Err(error) => return reply::refusal(&id, &error),
         }
+        let caller = addressing(&self.server, caller, params);
         let response = match self.server.handle(&caller, method, Some(params)).await {
             Ok(server::Response::Answer(answer)) => reply::success(&id, &*answer),
             Ok(server::Response::Stream(frames)) => {

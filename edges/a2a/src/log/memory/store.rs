@@ -241,7 +241,9 @@ impl Inner {
                 if orphans.len() == limit {
                     return orphans;
                 }
-                if entry.head.is_orphan(|holder| holders.contains_key(holder)) {
+                if key.owner().namespace() == holder.namespace()
+                    && entry.head.is_orphan(|holder| holders.contains_key(holder))
+                {
                     entry.head.hand_over(holder);
                     orphans.push(Orphan::new(
                         key.clone(),

@@ -6,7 +6,10 @@ use super::{
     sample::{key, message, moved, opened},
 };
 use crate::{
-    log::{AppendError, Batch, Holder, Limits, Orphan, Retention, Seq, TaskKey, Update},
+    log::{
+        AppendError, Batch, Holder, Limits, ListQuery, Orphan, Owner, Retention, Seq, TaskKey,
+        Update,
+    },
     model::{Role, TaskState},
 };
 
@@ -178,4 +181,41 @@ pub async fn orphans_are_taken_over_once(open: impl Fn(Retention, Limits) -> Fix
             .unwrap()
             .is_empty()
     );
+}
+
+/// Of several servers that share a log, none takes over what is another's, nor finds it.
+pub async fn namespaces_are_apart(open: impl Fn(Retention, Limits) -> Fixture) {
+    let fixture = open.fresh();
+    let log = fixture.log();
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_780_000_000);
+    let owner = Owner::new(Some("acme"), None);
+    let names = ["", "desk", "desk2"];
+    let key = |name: &str| TaskKey::new(owner.in_namespace(name), "t-1");
+    for name in names {
+        assert_eq!(owner.in_namespace(name).tenant_in_namespace(), "acme");
+        let batch = Batch::new(key(name), Seq::ZERO).with(opened("t-1"));
+        let dead = Holder::new(format!("dead {name}")).in_namespace(name);
+        log.append(batch.held_by(dead)).await.unwrap();
+        if name == "desk" {
+            let working = Batch::new(key(name), Seq::new(1));
+            let working = working.with(moved("t-1", TaskState::Working, 1));
+            log.append(working).await.unwrap();
+        }
+    }
+    let state = async |name| {
+        let found = log.snapshot(&key(name)).await.unwrap();
+        found.unwrap().task().status.state
+    };
+    assert_eq!(state("").await, TaskState::Submitted);
+    assert_eq!(state("desk").await, TaskState::Working);
+    assert_eq!(state("desk2").await, TaskState::Submitted);
+    assert!(log.snapshot(&key("other")).await.unwrap().is_none());
+    for name in names {
+        let listed = ListQuery::new(owner.in_namespace(name), 9);
+        assert_eq!(log.list(listed).await.unwrap().total_size(), 1, "{name:?}");
+        let heir = Holder::new(format!("heir {name}")).in_namespace(name);
+        let orphans = log.orphans(&heir, now, 9).await.unwrap();
+        let keys: Vec<_> = orphans.iter().map(Orphan::key).collect();
+        assert_eq!(keys, [&key(name)], "{name:?}");
+    }
 }

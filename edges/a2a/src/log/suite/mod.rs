@@ -42,7 +42,7 @@ pub use self::{
     finish::{finished_tasks_refuse, full_logs_can_still_fail},
     fixture::Fixture,
     folding::{logs_fold_like_the_reference, snapshots_stay_as_they_are},
-    lease::{holders_exclude_each_other, orphans_are_taken_over_once},
+    lease::{holders_exclude_each_other, namespaces_are_apart, orphans_are_taken_over_once},
     list::{
         cursors_hold_while_tasks_arrive, lists_count_what_is_not_finished, lists_filter,
         lists_show_what_is_asked_for,
@@ -71,6 +71,7 @@ macro_rules! task_log_suite {
             snapshots_stay_as_they_are
             holders_exclude_each_other
             orphans_are_taken_over_once
+            namespaces_are_apart
             cursors_hold_while_tasks_arrive
             lists_count_what_is_not_finished
             lists_filter

@@ -38,6 +38,13 @@ impl AgentInterface {
         self
     }
 
+    /// The same in a tenant: several agents, or several customers of one, may share an address.
+    #[must_use]
+    pub fn in_tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.tenant = tenant.into();
+        self
+    }
+
     /// A binding of version 1.0 at a place.
     #[must_use]
     pub fn new(url: impl Into<String>, protocol_binding: impl Into<String>) -> Self {

@@ -240,8 +240,9 @@ impl Server {
             metadata,
             ..
         } = request;
+        // Two agents may keep their sessions in one place.
         let session = session_key(
-            standing.tenant.as_deref(),
+            Some(standing.owner.tenant()).filter(|tenant| !tenant.is_empty()),
             standing.principal.as_ref(),
             &message.context_id,
         );

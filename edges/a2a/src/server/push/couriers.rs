@@ -106,7 +106,9 @@ impl Couriers {
             let found = self.push.store.active(behind, AT_ONCE).await?;
             let more = found.len() == AT_ONCE;
             last = found.last().cloned();
-            for registration in found {
+            let namespace = self.core.holder.namespace();
+            let ours = |found: &Registration| found.key.owner().namespace() == namespace;
+            for registration in found.into_iter().filter(ours) {
                 let name = (registration.key.clone(), registration.config.id.clone());
                 if !lock(&self.state).by_name.contains_key(&name) {
                     self.start(registration, None);
