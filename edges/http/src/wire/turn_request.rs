@@ -30,8 +30,9 @@ impl TurnRequest {
     /// What is wrong with it, for the caller.
     #[cfg(feature = "server")]
     pub(crate) fn from_slice(body: &[u8]) -> Result<Self, String> {
-        let members: Members<'_> =
-            serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        // Also where the value means nothing: what is no UTF-8 is no JSON.
+        let body = str::from_utf8(body).map_err(|error| error.to_string())?;
+        let members: Members<'_> = serde_json::from_str(body).map_err(|error| error.to_string())?;
         let now = Instant::now().into_std();
         Ok(Self {
             scope: Scope::from_json_at(members.scope.get(), now)

@@ -7,7 +7,7 @@ use portcullis::{
     AgentEvent, AgentExt, BoxAgent, BoxEventStream, Emitter, Failure, Prompt, Scope, agent_fn,
 };
 use portcullis_http::{client::HttpAgent, server::TurnService};
-use portcullis_net::{HttpClient, bind};
+use portcullis_net::{HttpClient, HttpClientBuilder, bind};
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 
 use crate::support::*;
@@ -71,7 +71,7 @@ async fn a_dropped_turn_is_gone_behind_three_gates() {
 
 #[tokio::test]
 async fn a_dropped_turn_is_soon_gone_behind_three_sockets() {
-    for speaks in [true, false] {
+    for (speaks, http2) in [(true, false), (false, false), (true, true), (false, true)] {
         let (mut agent, mut alive) = hangs(speaks);
         let mut serving = JoinSet::new();
         for gate in 0..3 {
@@ -79,7 +79,9 @@ async fn a_dropped_turn_is_soon_gone_behind_three_sockets() {
             let url = format!("http://{}/", listener.local_addr().unwrap());
             let service = TurnService::new(agent);
             serving.spawn(portcullis_net::Server::new().serve(listener, service, pending()));
-            let client = HttpAgent::new(HttpClient::new(), url.parse().unwrap());
+            let http = HttpClientBuilder::new();
+            let http = if http2 { http.http2_only() } else { http };
+            let client = HttpAgent::new(http.build(), url.parse().unwrap());
             agent = BoxAgent::new(client.format(FORMATS[gate % 2]));
         }
         let mut turn = turn_of(&agent);
@@ -98,7 +100,7 @@ async fn a_dropped_turn_is_soon_gone_behind_three_sockets() {
         assert_eq!(*alive.borrow_and_update(), 1);
         drop(turn);
         let gone = timeout(Duration::from_secs(5), alive.wait_for(|alive| *alive == 0));
-        assert!(gone.await.is_ok(), "{speaks}: it runs on");
+        assert!(gone.await.is_ok(), "{speaks} {http2}: it runs on");
     }
 }
 

@@ -161,6 +161,13 @@ async fn a_request_that_is_none() {
         (
             post(
                 SSE,
+                &b"{\"x\":\"\xff\",\"scope\":{\"session\":\"s\"},\"prompt\":{\"text\":\"p\"}}"[..],
+            ),
+            400,
+        ),
+        (
+            post(
+                SSE,
                 &b"{\"scope\":{\"session\":\"\xff\"},\"prompt\":{\"text\":\"p\"}}"[..],
             ),
             400,
