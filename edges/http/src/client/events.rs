@@ -1,11 +1,4 @@
-use std::{
-    error::Error,
-    fmt,
-    future::{Future, poll_fn},
-    pin::pin,
-    task::Poll,
-    time::Duration,
-};
+use std::{error::Error, fmt, time::Duration};
 
 use bytes::Bytes;
 use http_body::Frame;
@@ -91,15 +84,6 @@ impl Events {
                 }
             }
         }
-    }
-
-    /// Lets the connection be used again, if the response is at its end already.
-    pub(super) async fn finish(mut self) {
-        poll_fn(|cx| {
-            let _end = pin!(self.body.frame()).poll(cx);
-            Poll::Ready(())
-        })
-        .await;
     }
 
     fn take(&mut self, frame: Frame<Bytes>) {

@@ -75,7 +75,6 @@ async fn until_the_end<T: Transport>(
                 continue;
             }
         };
-        events.finish().await;
         if let Some(kept) = kept {
             kept.farewell.dismiss();
         }

@@ -123,13 +123,13 @@ async fn a_connection_is_used_again() {
     for format in FORMATS {
         let agent = BoxAgent::new(HttpAgent::new(HttpClient::new(), url.clone()).format(format));
         peers.lock().unwrap().clear();
-        for _ in 0..5 {
+        for _ in 0..20 {
             assert_eq!(said(&agent).await.len(), 2);
         }
         let peers = peers.lock().unwrap();
         let mut distinct = peers.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        assert!(distinct.len() < peers.len(), "{peers:?}");
+        assert!(distinct.len() < 5, "{distinct:?}");
     }
 }

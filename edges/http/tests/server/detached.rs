@@ -327,6 +327,33 @@ async fn who_comes_back_takes_the_place() {
     );
 }
 
+/// The clock of the grace runs only while nobody reads.
+#[tokio::test(start_paused = true)]
+async fn who_came_back_may_stay() {
+    let counter = Counter::to(200);
+    let service = counter.service(Detach::new(Duration::from_secs(10)));
+    let response = send(&service, detaching("detach", None)).await;
+    let place = place(&response);
+    let mut body = response.into_body();
+    for _ in 0..3 {
+        read(&mut body, 1).await;
+        drop(body);
+        seconds(9).await;
+        let resume = of_owner(Method::GET, &place, None, Some("1"));
+        body = send(&service, resume).await.into_body();
+        let before = counter.said();
+        seconds(30).await;
+        assert_eq!(
+            counter.said(),
+            before,
+            "nothing runs ahead of who came back"
+        );
+        assert_eq!(read(&mut body, before).await.len(), before);
+        seconds(30).await;
+    }
+    assert_eq!(counter.alive(), 1);
+}
+
 /// While somebody reads, nothing runs ahead; while nobody does, the room bounds it; and nothing is lost.
 #[tokio::test(start_paused = true)]
 async fn what_nobody_has_read_is_bounded_and_kept() {
