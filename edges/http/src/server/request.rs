@@ -38,6 +38,10 @@ pub(super) fn turn_request(
 ) -> Result<(Scope, Prompt), Refusal> {
     let TurnRequest { mut scope, prompt } = TurnRequest::from_slice(body)
         .map_err(|what| Refusal::of_request(StatusCode::BAD_REQUEST, what))?;
+    if prompt.images().len() > settings.image_limit {
+        let what = format!("a prompt may have {} images", settings.image_limit);
+        return Err(Refusal::of_request(StatusCode::BAD_REQUEST, what));
+    }
     let asked = scope.deadline();
     if let Some(trace) = trace(&head.headers) {
         scope.extensions_mut().insert(trace);

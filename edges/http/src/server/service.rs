@@ -60,6 +60,12 @@ impl TurnService {
         self.with(|settings| settings.body_timeout = limit)
     }
 
+    /// The most images that a prompt may have. The default is 64.
+    #[must_use]
+    pub fn image_limit(self, count: usize) -> Self {
+        self.with(|settings| settings.image_limit = count)
+    }
+
     /// The most bytes that an event may have, as JSON. The default is 8 MiB.
     #[must_use]
     pub fn event_limit(self, bytes: usize) -> Self {
@@ -88,7 +94,9 @@ impl TurnService {
     /// or credentials. The scope has the principal by then; the session is still what the caller
     /// calls it, and becomes a key of tenant and principal after.
     ///
-    /// The deadline that comes out is never later than what the caller asked for.
+    /// The deadline that comes out is never later than what the caller asked for. With
+    /// [`detach`](Self::detach), who reads a turn on or cancels it is found out in the same way, from a
+    /// scope that is empty.
     ///
     /// ```
     /// # use portcullis::{Emitter, Prompt, Scope, agent_fn};

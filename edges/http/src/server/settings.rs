@@ -10,6 +10,7 @@ pub(super) type Prepare = dyn Fn(&Parts, &mut Scope) + Send + Sync;
 pub(super) struct Settings {
     pub(super) body_limit: usize,
     pub(super) body_timeout: Duration,
+    pub(super) image_limit: usize,
     pub(super) event_limit: usize,
     pub(super) turn_limit: Option<Duration>,
     pub(super) keep_alive: Duration,
@@ -22,6 +23,7 @@ impl Settings {
         Self {
             body_limit: 10 << 20,
             body_timeout: Duration::from_secs(30),
+            image_limit: 64,
             event_limit: 8 << 20,
             turn_limit: None,
             keep_alive: Duration::from_secs(15),
@@ -36,6 +38,7 @@ impl fmt::Debug for Settings {
         f.debug_struct("Settings")
             .field("body_limit", &self.body_limit)
             .field("body_timeout", &self.body_timeout)
+            .field("image_limit", &self.image_limit)
             .field("event_limit", &self.event_limit)
             .field("turn_limit", &self.turn_limit)
             .field("keep_alive", &self.keep_alive)

@@ -56,6 +56,20 @@ async fn a_body_is_bounded_in_size() {
     assert_eq!(exchange(&service, lies).await.status, 413);
 }
 
+/// Critique A16.
+#[tokio::test(start_paused = true)]
+async fn images_are_bounded_in_number() {
+    let service = emits([]).image_limit(2);
+    for (count, status) in [(0, 200), (2, 200), (3, 400)] {
+        let images = vec![serde_json::json!({"mimeType": "image/png", "data": "AA=="}); count];
+        let body = serde_json::json!({
+            "scope": {"session": "s"}, "prompt": {"text": "p", "images": images},
+        });
+        let read = exchange(&service, post(SSE, body.to_string())).await;
+        assert_eq!(read.status, status, "{count}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_body_is_bounded_in_time() {
     let service = emits([]).body_timeout(Duration::from_secs(5));
