@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use portcullis_a2a::{
     binding::{Layout, OnePort},
     client::{Binding, CallError, Client},
@@ -23,6 +23,7 @@ use tokio::{
     task::JoinSet,
     time::timeout,
 };
+use tower::ServiceExt;
 
 /// A server of an agent that writes an artifact, waits for the test, and completes.
 struct Rig {
@@ -263,6 +264,31 @@ async fn the_end_of_a_host_ends_streams_of_grpc() {
     timeout(Duration::from_secs(2), ended)
         .await
         .expect("in time");
+}
+
+// O-M04: a caller that sends too much reads why, whatever carries it, although nobody reads the rest.
+#[tokio::test]
+async fn too_much_is_told_over_both_versions_of_http() {
+    let rig = Rig::start().await;
+    for http2 in [false, true] {
+        let builder = HttpClientBuilder::new();
+        let builder = if http2 { builder.http2_only() } else { builder };
+        let http: HttpClient<_, Full<Bytes>> = builder.build();
+        for path in ["/", "/rest/message:send"] {
+            let request = http::Request::post(format!("http://{}{path}", rig.address))
+                .header("content-type", "application/json")
+                .header("a2a-version", "1.0")
+                .body(Full::from(vec![b'x'; 20 << 20]))
+                .unwrap();
+            let answered = timeout(Duration::from_secs(5), http.clone().oneshot(request));
+            let response = answered.await.expect("in time");
+            let response = response.unwrap_or_else(|error| panic!("{http2} {path}: {error:?}"));
+            assert_eq!(response.status(), 413, "{http2} {path}");
+            let body = response.into_body().collect().await.unwrap().to_bytes();
+            let text = String::from_utf8(body.to_vec()).unwrap();
+            assert!(text.contains("A body may have 10485760 bytes"), "{text}");
+        }
+    }
 }
 
 /// Reads until a text has come.
