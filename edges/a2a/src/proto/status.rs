@@ -28,6 +28,11 @@ pub(crate) fn status_of(error: &Error) -> Status {
             field_violations: shown(error.violations()),
         }));
     }
+    if let Some(reference) = error.reference() {
+        details.push(any(&rpc::RequestInfo {
+            request_id: shortened(reference).to_owned(),
+        }));
+    }
     if let Some(after) = error.after() {
         details.push(any(&rpc::RetryInfo {
             // One that is too long for the wire is for ever.
@@ -89,4 +94,4 @@ macro_rules! names {
     };
 }
 
-names!(ErrorInfo, BadRequest, RetryInfo);
+names!(ErrorInfo, BadRequest, RetryInfo, RequestInfo);

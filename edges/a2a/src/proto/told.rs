@@ -18,6 +18,7 @@ pub(crate) fn error_of(status: &Status) -> Error {
     let mut metadata = Vec::new();
     let mut violations = Vec::new();
     let mut after = None;
+    let mut reference = None;
     for detail in &details.details {
         if let Some(info) = unpacked::<rpc::ErrorInfo>(detail) {
             if info.domain == DOMAIN {
@@ -34,9 +35,15 @@ pub(crate) fn error_of(status: &Status) -> Error {
             after = retry
                 .retry_delay
                 .and_then(|delay| Duration::try_from(delay).ok());
+        } else if let Some(info) = unpacked::<rpc::RequestInfo>(detail) {
+            reference = Some(info.request_id);
         }
     }
     let error = Error::with_message(kind, status.message().to_owned());
+    let error = match reference {
+        Some(reference) => error.with_reference(reference),
+        None => error,
+    };
     metadata
         .into_iter()
         .fold(error, |error, (name, value)| error.with(name, value))

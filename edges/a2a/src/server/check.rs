@@ -206,7 +206,7 @@ pub(super) async fn task(
 }
 
 /// A fault of the server: the cause goes to the log, the caller reads the prescribed text
-/// and nothing else (O-A03, A2A-RPC-26).
+/// and what finds the cause there (O-A03, A2A-RPC-26, A2A-SEC-17).
 pub(super) fn internal(
     core: &Core,
     error: impl std::error::Error + Send + Sync + 'static,
@@ -218,7 +218,7 @@ pub(super) fn internal(
         %reference,
         "an operation failed"
     );
-    Error::internal(error)
+    Error::internal(error).with_reference(reference)
 }
 
 /// A message to a task says nothing of its context, or the right one (A2A-OP-20).

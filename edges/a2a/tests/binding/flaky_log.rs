@@ -45,6 +45,9 @@ impl TaskLog for FlakyLog {
     }
 
     fn snapshot(&self, key: &TaskKey) -> Reply<Result<Option<Snapshot>, Unavailable>> {
+        if self.broken.load(Ordering::Relaxed) {
+            return Reply::ready(Err(Unavailable::new("secret: the disk is gone")));
+        }
         self.inner.snapshot(key)
     }
 

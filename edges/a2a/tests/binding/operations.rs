@@ -549,6 +549,22 @@ async fn the_extended_card_is_for_whom_it_is() {
     }
 }
 
+// O-A03, A2A-SEC-17: a fault of the server says nothing of itself, and what to ask its host for.
+#[tokio::test]
+async fn a_fault_of_the_server_has_a_reference() {
+    for &binding in Binding::ALL {
+        let rig = rig(texts);
+        let client = client(&rig, binding, None);
+        rig.break_reads(true);
+        let error = attempt(&client, Operation::GetTask, "t").await.unwrap_err();
+        let refusal = error.as_refusal().unwrap_or_else(|| panic!("{error:?}"));
+        assert_eq!(refusal.kind(), ErrorKind::Internal, "{binding}");
+        assert_eq!(refusal.message(), "Internal error", "{binding}");
+        assert_eq!(refusal.reference(), Some("ref-1"), "{binding}");
+        assert!(!format!("{error:?}").contains("secret"), "{binding}");
+    }
+}
+
 // A2A-OP-10, O-A06: the tenant is a part of the key in every operation of every binding.
 #[tokio::test]
 async fn a_tenant_holds_its_tasks() {

@@ -177,6 +177,7 @@ fn is_detail(detail: Option<&Map<String, Value>>) -> bool {
                 && detail["domain"] == "a2a-protocol.org"
                 && detail.get("metadata").is_none_or(texts)
         }
+        Some("RequestInfo") => detail["requestId"].is_string(),
         Some("BadRequest") => detail["fieldViolations"]
             .as_array()
             .is_some_and(|list| list.iter().all(texts)),

@@ -144,7 +144,8 @@ async fn a_task_that_cannot_be_stored_is_an_error() {
             (error.kind(), error.message()),
             (ErrorKind::Internal, "Internal error")
         );
-        assert!(error.details().is_empty());
+        assert_eq!(error.metadata().count(), 0);
+        assert!(error.reference().is_some(), "it can be found in the log");
     }
     assert_eq!(call(&server, "ListTasks", json!({})).await["totalSize"], 0);
 }

@@ -20,7 +20,9 @@ impl ErrorDetails<'_> {
     /// Whether there is nothing to say, so that `data` is left out.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.reason.is_none() && self.error.violations().is_empty()
+        self.reason.is_none()
+            && self.error.violations().is_empty()
+            && self.error.reference().is_none()
     }
 }
 
@@ -32,6 +34,9 @@ impl Serialize for ErrorDetails<'_> {
         }
         if !self.error.violations().is_empty() {
             details.serialize_element(&BadRequest(self.error.violations()))?;
+        }
+        if let Some(reference) = self.error.reference() {
+            details.serialize_element(&RequestInfo(reference))?;
         }
         details.end()
     }
@@ -72,6 +77,17 @@ impl Serialize for BadRequest<'_> {
     }
 }
 
+struct RequestInfo<'a>(&'a str);
+
+impl Serialize for RequestInfo<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut info = serializer.serialize_map(Some(2))?;
+        info.serialize_entry("@type", REQUEST_INFO)?;
+        info.serialize_entry("requestId", self.0)?;
+        info.end()
+    }
+}
+
 impl Error {
     /// The error that a server sent: told by the reason of an `ErrorInfo` of the
     /// protocol, else by the code (A2A-RPC-34). `data` is what came as details; whatever
@@ -109,6 +125,7 @@ impl Error {
             .unwrap_or_default();
         let mut metadata = Vec::new();
         let mut violations = Vec::new();
+        let mut reference = None;
         for detail in details {
             let Ok(detail) = serde_json::from_str::<Detail>(detail.get()) else {
                 continue;
@@ -118,10 +135,13 @@ impl Error {
                 metadata.extend(detail.metadata);
             } else if detail.type_url == BAD_REQUEST {
                 violations.extend(detail.field_violations);
+            } else if detail.type_url == REQUEST_INFO {
+                reference = detail.request_id;
             }
         }
         let kind = kind.unwrap_or(ErrorKind::Unavailable);
         let mut error = Self::with_message(kind, message);
+        error.0.reference = reference;
         for (name, value) in metadata {
             error = error.with(name, value);
         }
@@ -147,6 +167,8 @@ struct Detail {
     metadata: BTreeMap<String, String>,
     #[serde(default)]
     field_violations: Vec<FieldViolation>,
+    #[serde(default)]
+    request_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -159,5 +181,6 @@ struct FieldViolation {
 
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
+const REQUEST_INFO: &str = "type.googleapis.com/google.rpc.RequestInfo";
 /// Whose reasons they are.
 pub(crate) const DOMAIN: &str = "a2a-protocol.org";

@@ -33,6 +33,8 @@ struct Inner {
     metadata: Vec<(Cow<'static, str>, String)>,
     violations: Vec<Violation>,
     retry_after: Option<Duration>,
+    /// What finds it in the log.
+    reference: Option<String>,
     cause: Option<Arc<dyn error::Error + Send + Sync>>,
 }
 
@@ -53,6 +55,7 @@ impl Error {
             metadata: Vec::new(),
             violations: Vec::new(),
             retry_after: None,
+            reference: None,
             cause: None,
         }))
     }
@@ -109,6 +112,14 @@ impl Error {
         self
     }
 
+    /// With a text by which whoever serves finds it in the log: what a caller may tell who reads
+    /// no more than that something failed (O-A03).
+    #[must_use]
+    pub fn with_reference(mut self, reference: impl Into<String>) -> Self {
+        self.0.reference = Some(reference.into());
+        self
+    }
+
     /// With what is wrong with the parameters, as a peer told it.
     pub(crate) fn violating(mut self, violations: Vec<Violation>) -> Self {
         self.0.violations = violations;
@@ -152,6 +163,12 @@ impl Error {
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         &self.0.violations
+    }
+
+    /// What finds it in the log of whoever serves: the `RequestInfo` of the details.
+    #[must_use]
+    pub fn reference(&self) -> Option<&str> {
+        self.0.reference.as_deref()
     }
 
     /// When to try again.

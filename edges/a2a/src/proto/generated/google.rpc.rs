@@ -45,3 +45,9 @@ pub struct RetryInfo {
     #[prost(message, optional, tag = "1")]
     pub retry_delay: ::core::option::Option<::prost_types::Duration>,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct RequestInfo {
+    #[prost(string, tag = "1")]
+    pub request_id: ::prost::alloc::string::String,
+}

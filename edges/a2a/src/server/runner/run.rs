@@ -17,7 +17,7 @@ use crate::{
     log::{Seq, TaskKey, Update},
     model::{Error, Message, Task},
     server::{
-        Moment, RequestContext, admission::Admission, core::Core, emission::Kind,
+        IdKind, Moment, RequestContext, admission::Admission, core::Core, emission::Kind,
         executor::Emissions,
     },
 };
@@ -109,7 +109,10 @@ impl Run {
                 self.answer(Err(Error::internal("the task was taken over")));
             }
             Over::Broken => {
-                self.answer(Err(Error::internal("the log takes no updates")));
+                let reference = self.core.ids.next(IdKind::Reference);
+                tracing::error!(task = self.key.id(), %reference, "a turn cannot be stored and is dropped");
+                let error = Error::internal("the log takes no updates");
+                self.answer(Err(error.with_reference(reference)));
                 let text = "The task could not be stored.";
                 if !fail_at_log(&self.core, &self.key, text).await {
                     // Told to those who watch now, and tried again later (O-L15).
