@@ -19,12 +19,14 @@ pub(super) use self::caller::addressing;
 pub(super) use self::etag::{etag, has, weak_etag};
 #[cfg(feature = "v0_3")]
 pub(super) use self::parameters::extensions_of;
+#[cfg(any(feature = "jsonrpc", feature = "grpc"))]
+pub(super) use self::read::Unreadable;
 pub use self::{body::ResponseBody, future::ResponseFuture};
 pub(super) use self::{
     caller::{activated, caller},
     media_type::is_json,
-    read::{Unreadable, read},
-    response::{not_allowed, of_error, stream, whole},
+    read::read,
+    response::{NOTHING_HERE, not_allowed, of_error, stream, whole},
     settings::{Settings, settings_of},
     sse::{begin, end},
 };

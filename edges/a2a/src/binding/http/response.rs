@@ -14,6 +14,10 @@ use crate::{
     wire::EVENT_STREAM,
 };
 
+/// What is told of an address that is none.
+pub(in crate::binding) const NOTHING_HERE: &str =
+    "Nothing is served here; the card says where: /.well-known/agent-card.json";
+
 /// A reply in one piece.
 pub(in crate::binding) fn whole(
     status: StatusCode,

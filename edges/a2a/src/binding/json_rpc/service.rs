@@ -13,8 +13,8 @@ use crate::{
     binding::{
         ResponseBody,
         http::{
-            Settings, Unreadable, activated, addressing, caller, is_json, not_allowed, read,
-            settings_of, stream,
+            NOTHING_HERE, Settings, Unreadable, activated, addressing, caller, is_json,
+            not_allowed, read, settings_of, stream,
         },
     },
     log::Seq,
@@ -51,7 +51,7 @@ impl JsonRpc {
             return card;
         }
         if !self.is_endpoint(head.uri.path()) {
-            let error = Error::with_message(ErrorKind::InvalidRequest, "Nothing is served here");
+            let error = Error::with_message(ErrorKind::InvalidRequest, NOTHING_HERE);
             return reply::transport(StatusCode::NOT_FOUND, &error);
         }
         if head.method != Method::POST {

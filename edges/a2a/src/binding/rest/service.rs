@@ -12,7 +12,10 @@ use super::{body, extended_card, media_type, query, reply, route::Route};
 use crate::{
     binding::{
         ResponseBody,
-        http::{Settings, activated, caller, is_json, not_allowed, read, settings_of, stream},
+        http::{
+            NOTHING_HERE, Settings, activated, caller, is_json, not_allowed, read, settings_of,
+            stream,
+        },
     },
     log::Seq,
     model::{Bounds, Error, Operation, RpcCode},
@@ -55,7 +58,7 @@ impl Rest {
         }
         let media_type = media_type::of_reply(&head.headers);
         let Some(route) = self.settings.below(head.uri.path()).and_then(Route::of) else {
-            let message = "Nothing is served here";
+            let message = NOTHING_HERE;
             let status = StatusCode::NOT_FOUND;
             return reply::transport(media_type, status, RpcCode::NotFound, message);
         };

@@ -13,7 +13,9 @@ use super::{
 use crate::{
     binding::{
         ResponseBody,
-        http::{begin, caller as caller_of, end, not_allowed, of_error, stream, whole},
+        http::{
+            NOTHING_HERE, begin, caller as caller_of, end, not_allowed, of_error, stream, whole,
+        },
         v0_3::{Answered, activated, caller, needs_version, perform},
     },
     log::Seq,
@@ -90,7 +92,7 @@ impl Rest {
             let media_type = media_type::of_reply(&head.headers);
             return reply::refusal(media_type, &needs_version("such address"));
         }
-        transport(StatusCode::NOT_FOUND, "Nothing is served here")
+        transport(StatusCode::NOT_FOUND, NOTHING_HERE)
     }
 }
 
