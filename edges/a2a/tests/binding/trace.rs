@@ -2,21 +2,32 @@
 
 use std::sync::{Arc, Mutex};
 
-use http::Request;
-use http_body_util::{BodyExt, Full};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Request};
+use http_body_util::Full;
 use portcullis::{Emitter, Prompt, Scope, TraceContext, agent_fn};
 use portcullis_a2a::{
-    binding::JsonRpc,
-    model::{AgentCard, AgentInterface},
+    binding::{Layout, OnePort},
+    client::{Binding, Client},
+    model::{AgentCard, Message, Part, SendMessageRequest},
     server::{RequestContext, Server},
 };
-use serde_json::json;
 use tower::ServiceExt;
 
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-/// What the agent finds in its scope.
+/// What the agent finds in its scope, the same over every binding.
 async fn seen(headers: &[(&str, &str)]) -> Option<TraceContext> {
+    let mut all = Vec::new();
+    for &binding in Binding::ALL {
+        all.push(seen_over(binding, headers).await);
+    }
+    all.dedup();
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.remove(0)
+}
+
+async fn seen_over(binding: Binding, headers: &[(&str, &str)]) -> Option<TraceContext> {
     let seen = Arc::<Mutex<Option<TraceContext>>>::default();
     let sees = Arc::clone(&seen);
     let agent = agent_fn(move |scope: Scope, _: Prompt, _: Emitter<_>| {
@@ -26,20 +37,28 @@ async fn seen(headers: &[(&str, &str)]) -> Option<TraceContext> {
         *sees.lock().unwrap() = trace;
         async { Ok::<_, portcullis::Failure>(()) }
     });
-    let card = AgentCard::new("n", "d", AgentInterface::json_rpc("http://h/"));
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {
-        "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}}});
-    let mut request = Request::post("/")
-        .header("content-type", "application/json")
-        .header("a2a-version", "1.0");
-    for (name, value) in headers {
-        request = request.header(*name, *value);
-    }
-    let request = request.body(Full::<bytes::Bytes>::from(body.to_string()));
-    let service = JsonRpc::new(Server::agent(agent, card));
-    let response = service.oneshot(request.unwrap()).await.unwrap();
-    assert_eq!(response.status(), 200, "a trace never costs a turn");
-    drop(response.into_body().collect().await.unwrap());
+    let interfaces = Layout::new().interfaces("http://in.process");
+    let card = AgentCard::of_interfaces("n", "d", interfaces);
+    let headers: Vec<(HeaderName, HeaderValue)> = headers
+        .iter()
+        .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+        .collect();
+    let service = OnePort::new(Server::agent(agent, card));
+    let service = service.map_request(move |mut request: Request<Full<Bytes>>| {
+        for (name, value) in &headers {
+            request.headers_mut().append(name, value.clone());
+        }
+        request
+    });
+    let url = if binding == Binding::Rest {
+        "http://in.process/rest"
+    } else {
+        "http://in.process/"
+    };
+    let client = Client::over(binding, service, url.parse().unwrap());
+    let request = SendMessageRequest::new(Message::user("m", [Part::text("hi")]));
+    let answer = client.send_message(&request).await;
+    answer.expect("a trace never costs a turn");
     seen.lock().unwrap().take()
 }
 
