@@ -257,7 +257,7 @@ fn times_are_read_liberally_and_written_one_way() {
     assert_eq!(Timestamp::from(std::time::SystemTime::from(old)), old);
 }
 
-// O-W01, T-29: unknown members at every level.
+// A2A-DATA-16, O-W01, T-29: unknown members at every level.
 #[test]
 fn unknown_members_are_ignored() {
     let mut message = hello();

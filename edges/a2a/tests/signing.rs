@@ -94,6 +94,7 @@ fn the_example_of_the_specification() {
     );
 }
 
+// A2A-SIG-2, A2A-SIG-3
 #[test]
 fn ex_24_both_signatures_verify() {
     for (signature, id) in [(ED25519, "ed-1"), (ES256, "es-1")] {

@@ -89,7 +89,7 @@ async fn parts_come_back_as_they_were() {
     }
 }
 
-// A2A-OP-12, A2A-EXT-8, O-W10: what is said beside the content reaches the agent, the agent's own
+// A2A-OP-12, A2A-OP-48, A2A-EXT-8, O-W10: what is said beside the content reaches the agent, the agent's own
 // reaches the caller, chunks add to it, and nobody invents any.
 #[tokio::test]
 async fn metadata_is_kept_at_every_level() {

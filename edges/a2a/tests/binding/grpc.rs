@@ -525,7 +525,7 @@ fn mirror() -> OnePort {
     OnePort::new(Server::new(mirror, card))
 }
 
-// O-G02: the same parameters on every binding.
+// A2A-SVC-1, O-G02: the same parameters on every binding.
 #[tokio::test]
 async fn an_agent_sees_the_same_parameters_over_every_binding() {
     for &binding in Binding::ALL {

@@ -6,9 +6,9 @@ use portcullis_a2a::{
     client::{Binding, CallError, Client, EventStream},
     model::{
         AgentCard, AgentSkill, CancelTaskRequest, ErrorKind, GetExtendedAgentCardRequest,
-        GetTaskRequest, ListTasksRequest, ListTasksResponse, Part, SendMessageConfiguration,
-        SendMessageRequest, SendMessageResponse, StreamResponse, SubscribeToTaskRequest, Task,
-        TaskState,
+        GetTaskRequest, ListTasksRequest, ListTasksResponse, Message, Part,
+        SendMessageConfiguration, SendMessageRequest, SendMessageResponse, StreamResponse,
+        SubscribeToTaskRequest, Task, TaskState,
     },
     server::{Caller, Operation, Server, executor_fn},
 };
@@ -33,6 +33,11 @@ fn texts(text: &str) -> Vec<Step> {
             .chain((1..50).map(|number| Step::append(&chunk(number), false)))
             .chain([Step::completed()])
             .collect(),
+        "twice" => vec![
+            Step::Status(TaskState::Working, "one"),
+            Step::Status(TaskState::Working, "two"),
+            Step::completed(),
+        ],
         "ask" => vec![Step::input_required("what?")],
         "auth" => vec![
             Step::Status(
@@ -164,7 +169,7 @@ async fn who_does_not_wait_is_answered_at_once() {
     }
 }
 
-// A2A-OP-55, A2A-OP-57, A2A-OP-58, A2A-OP-64: a message and nothing else, or the task and what
+// A2A-OP-48, A2A-OP-55, A2A-OP-57, A2A-OP-58, A2A-OP-64, A2A-REST-27: a message and nothing else, or the task and what
 // becomes of it, in order, and an end after the state that is one.
 #[tokio::test]
 async fn a_stream_has_one_of_two_forms() {
@@ -191,6 +196,9 @@ async fn a_stream_has_one_of_two_forms() {
             );
             assert_eq!(members.last().unwrap(), "statusUpdate");
         }
+        // The same state with another word is news too.
+        let events = client.send_streaming_message(&say("twice")).await.unwrap();
+        assert_eq!(to_the_end(events).await.0.len(), 4, "{binding}");
         let events = client.send_streaming_message(&say("chunks")).await.unwrap();
         let texts: Vec<String> = events
             .filter_map(async |event| match event.unwrap().response {
@@ -354,6 +362,72 @@ async fn a_task_is_read_as_it_is() {
         let now = until(&client, &working.id, TaskState::Completed).await;
         assert!(now.status.timestamp > working.status.timestamp, "{binding}");
     }
+}
+
+// A2A-OP-35, A2A-OP-36, A2A-OP-37, A2A-OP-45, O-H01: so many of the last messages, oldest first; none; or all
+// that there are, which for a list is none.
+#[tokio::test]
+async fn history_is_as_long_as_asked() {
+    let rig = rig(texts);
+    for (binding, client) in everywhere(&rig) {
+        let id = task(&client, &say("ask")).await.id;
+        let mut whole = task(&client, &to(&id, "ask")).await.history;
+        assert_eq!(whole.len(), 3, "{binding}");
+        assert_eq!(
+            whole.iter().map(Message::text).collect::<Vec<_>>(),
+            ["ask", "what?", "ask"]
+        );
+        let newest = |history: &[Message], length: Option<i32>| {
+            let length = length.map_or(history.len(), |length| length as usize);
+            history[history.len().saturating_sub(length)..].to_vec()
+        };
+        for length in [None, Some(0), Some(1), Some(2), Some(99)] {
+            let mut get = GetTaskRequest::new(&*id);
+            get.history_length = length;
+            let read = client.get_task(&get).await.unwrap().history;
+            assert_eq!(read, newest(&whole, length), "{binding} {length:?}");
+
+            let mut list = ListTasksRequest::new();
+            list.history_length = length;
+            let listed = client.list_tasks(&list).await.unwrap().tasks;
+            let listed = listed.into_iter().find(|task| task.id == id).unwrap();
+            let expected = newest(&whole, length.or(Some(0)));
+            assert_eq!(listed.history, expected, "{binding} {length:?}");
+
+            // Each answer makes it longer, by the question before and itself.
+            let mut wishes = SendMessageConfiguration::new();
+            wishes.history_length = length;
+            let answer = to(&id, "ask").with_configuration(wishes);
+            let sent = task(&client, &answer).await.history;
+            whole = read_history(&client, &id).await;
+            assert_eq!(sent, newest(&whole, length), "{binding} {length:?}");
+            let mut events = client.send_streaming_message(&answer).await.unwrap();
+            match next(&mut events).await {
+                StreamResponse::Task(task) => {
+                    whole = read_history(&client, &id).await;
+                    assert_eq!(task.history, newest(&whole, length), "{binding} {length:?}");
+                }
+                other => panic!("{binding}: {other:?}"),
+            }
+        }
+        for length in [-1, i32::MIN] {
+            let mut get = GetTaskRequest::new(&*id);
+            get.history_length = Some(length);
+            let error = client.get_task(&get).await.unwrap_err();
+            assert_eq!(kind(&error), ErrorKind::InvalidParams, "{binding}");
+        }
+        // Who watches or cancels asks for no length, and gets all.
+        let watch = SubscribeToTaskRequest::new(&*id);
+        let mut events = client.subscribe_to_task(&watch, None).await.unwrap();
+        match next(&mut events).await {
+            StreamResponse::Task(task) => assert_eq!(task.history, whole, "{binding}"),
+            other => panic!("{binding}: {other:?}"),
+        }
+    }
+}
+
+async fn read_history(client: &Client<As>, id: &str) -> Vec<Message> {
+    read(client, id).await.history
 }
 
 /// All pages of a list; between them, something happens.
@@ -612,7 +686,7 @@ async fn a_tenant_holds_its_tasks() {
     }
 }
 
-// A2A-OP-49, A2A-RPC-15, A2A-RPC-16, A2A-REST-16, A2A-REST-17, A2A-REST-19, A2A-REST-26, O-W09: what
+// A2A-OP-49, A2A-OP-50, A2A-RPC-15, A2A-RPC-16, A2A-REST-16, A2A-REST-17, A2A-REST-19, A2A-REST-26, O-W09: what
 // is wrapped, what is bare, and that both bindings say the same.
 #[tokio::test]
 async fn answers_are_wrapped_where_they_should_be() {

@@ -242,6 +242,7 @@ async fn a_hundred_calls_wait_for_one_another_not_at_all() {
     );
 }
 
+// A2A-OP-65
 #[tokio::test]
 async fn a_watcher_that_does_not_read_misses_nothing_and_holds_up_nobody() {
     // O-M01, A2A-OP-66, ruling 17

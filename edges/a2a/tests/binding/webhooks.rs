@@ -67,8 +67,8 @@ fn webhook(task: &str) -> TaskPushNotificationConfig {
     config
 }
 
-/// A2A-OP-94, A2A-OP-95, A2A-OP-100, A2A-OP-101, EX-15 and EX-23, O-P09, O-P12, A2A-OP-99, over the
-/// real client.
+/// A2A-PUSH-1, A2A-OP-94, A2A-OP-95, A2A-OP-100, A2A-OP-101, EX-15 and EX-23, O-P09, O-P12,
+/// A2A-OP-99, over the real client.
 #[tokio::test]
 async fn webhooks_over_every_binding() {
     for &binding in Binding::ALL {

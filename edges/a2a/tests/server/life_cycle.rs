@@ -102,14 +102,19 @@ async fn a_turn_that_cannot_stop_now_stops_later() {
     let held = Arc::new(std::sync::Mutex::new(held));
     let turn = Arc::new(tokio::sync::Barrier::new(2));
     let meets = Arc::clone(&turn);
+    let keeps = Arc::new(tokio::sync::Notify::new());
+    let kept = Arc::clone(&keeps);
     let executor = executor_fn(move |cx: RequestContext, out: Emitter<Emission>| {
-        let (held, turn) = (Arc::clone(&held), Arc::clone(&meets));
+        let (held, turn, kept) = (Arc::clone(&held), Arc::clone(&meets), Arc::clone(&kept));
         async move {
             out.emit(cx.status(TaskState::Working)).await;
             turn.wait().await;
             // It keeps its thread, as code that does not wait for anybody does.
-            tokio::task::block_in_place(|| held.lock().expect("not poisoned").recv())
-                .expect("the test lets go");
+            tokio::task::block_in_place(|| {
+                kept.notify_one();
+                held.lock().expect("not poisoned").recv()
+            })
+            .expect("the test lets go");
             std::future::pending::<()>().await;
         }
     });
@@ -120,6 +125,7 @@ async fn a_turn_that_cannot_stop_now_stops_later() {
     next(&mut frames).await;
     next(&mut frames).await;
     turn.wait().await;
+    keeps.notified().await;
     let task = call(&server, "CancelTask", json!({"id": "t-1"})).await;
     assert_eq!(state_of(&task), "TASK_STATE_WORKING");
     let_go.send(()).expect("it waits");

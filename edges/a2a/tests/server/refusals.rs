@@ -255,6 +255,17 @@ async fn content_types() {
             &json!({"mediaType": media_type, "field": "message.parts[1]"}),
         );
     }
+    // A2A-CARD-16: what one skill takes beside the rest is taken.
+    let mut of_skill = card();
+    let mut skill = portcullis_a2a::model::AgentSkill::new("s", "s", "reads");
+    skill.input_modes.push("application/x-odd".to_owned());
+    of_skill.skills.push(skill);
+    let reads = server_of(Server::builder(
+        executor_fn(crate::support::scripted),
+        of_skill,
+    ));
+    let odd = json!({"raw": "AAEC", "mediaType": "application/x-odd"});
+    call(&reads, "SendMessage", with(odd)).await;
     for part in [
         json!({"data": {"a": 1}}),
         json!({"text": "complete", "mediaType": "TEXT/plain; charset=utf-8"}),
