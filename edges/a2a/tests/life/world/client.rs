@@ -330,6 +330,10 @@ impl Resident {
             None => self.street.book.count("cancel: dropped"),
             Some(Ok(task)) => {
                 self.street.look(&self.who, "cancel", begun, &task);
+                // Each of these turns can stop at once (A2A-OP-84).
+                let state = task.status.state;
+                let stops = state == TaskState::Canceled || !self.street.plan.paused;
+                assert!(stops, "{} was to be canceled and is {state}", task.id);
                 self.street
                     .book
                     .count(format!("cancel: {}", task.status.state));

@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use portcullis_a2a::{
     client::Binding,
     log::{Record, RecordKind, Seq, TaskKey, TaskLog, apply},
-    model::{StreamResponse, Task, TaskState, decode_response},
+    model::{Role, StreamResponse, Task, TaskState, decode_response},
 };
 
 use super::{
@@ -347,6 +347,18 @@ impl<'a> Judge<'a> {
                 );
             }
         }
+        // Who has said something is not run again (A2A-OP-117).
+        let mut speakers: Vec<_> = pieces.iter().map(|(turn, _)| turn).collect();
+        speakers.dedup();
+        let asked = &story.folds.last().expect("it was opened").history;
+        let asked = asked
+            .iter()
+            .filter(|message| message.role == Role::User)
+            .count();
+        assert!(
+            speakers.len() <= asked,
+            "{id}: {speakers:?} speak after {asked} messages"
+        );
         let strangers = pieces
             .iter()
             .filter(|(piece, _)| !turns.iter().any(|(number, _)| number == piece));
