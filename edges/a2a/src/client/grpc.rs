@@ -17,6 +17,7 @@ use super::{
     limits::{Limits, TooLong},
     messages::Messages,
     retry_after::retry_after,
+    status_details::readable,
     transport::{ReplyBody, Transport},
 };
 use crate::{
@@ -235,7 +236,7 @@ impl<T: Transport> Service<Request<tonic::body::Body>> for Channel<T> {
             let response = transport.exchange(request).await?;
             // What is in front of the server speaks in statuses of HTTP, and its body is no message.
             match response.status() {
-                StatusCode::OK => Ok(response),
+                StatusCode::OK => Ok(readable(response)),
                 status => {
                     let message = format!("the server answered {status}");
                     let refusal = Error::from_http(status.as_u16(), message, None);

@@ -57,6 +57,8 @@ mod request;
 mod rest;
 mod resume;
 mod retry_after;
+#[cfg(feature = "grpc")]
+mod status_details;
 mod transport;
 
 pub use self::{

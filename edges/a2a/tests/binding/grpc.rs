@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::StreamExt;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full};
 use portcullis::{Emitter, Failure, FailureCode, Prompt, Scope, agent_fn};
 use portcullis_a2a::{
@@ -79,7 +79,7 @@ struct OfTask {
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
-struct Send {
+pub(crate) struct Send {
     #[prost(message, optional, tag = "2")]
     message: Option<Said>,
 }
@@ -102,7 +102,7 @@ struct Text {
     text: Option<String>,
 }
 
-fn say(text: &str) -> Send {
+pub(crate) fn say(text: &str) -> Send {
     Send {
         message: Some(Said {
             message_id: "m-1".to_owned(),
@@ -116,7 +116,7 @@ fn say(text: &str) -> Send {
 }
 
 /// One message in its frame.
-fn framed(message: &[u8]) -> Bytes {
+pub(crate) fn framed(message: &[u8]) -> Bytes {
     let mut frame = BytesMut::new();
     frame.put_u8(0);
     frame.put_u32(message.len() as u32);
@@ -126,14 +126,14 @@ fn framed(message: &[u8]) -> Bytes {
 
 /// The answer to a call: messages, and the head or the trailers that say how it ended.
 pub(crate) struct Reply {
-    head: HeaderMap,
-    messages: Vec<Vec<u8>>,
+    pub(crate) head: HeaderMap,
+    pub(crate) messages: Vec<Vec<u8>>,
     /// `None` where the head says it all.
     trailers: Option<HeaderMap>,
 }
 
 impl Reply {
-    async fn of<B>(response: Response<B>) -> Self
+    pub(crate) async fn of<B>(response: Response<B>) -> Self
     where
         B: http_body::Body,
         B::Error: std::fmt::Debug,
@@ -166,10 +166,21 @@ impl Reply {
         self.end()["grpc-status"].to_str().unwrap().parse().unwrap()
     }
 
-    fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         let message = self.end().get("grpc-message");
-        let message = message.map_or("", |message| message.to_str().unwrap());
-        message.replace("%20", " ")
+        let mut rest = message.map_or(&b""[..], HeaderValue::as_bytes);
+        let mut decoded = Vec::new();
+        while let Some((byte, behind)) = rest.split_first() {
+            rest = behind;
+            decoded.push(if *byte == b'%' {
+                let (hex, behind) = rest.split_at(2);
+                rest = behind;
+                u8::from_str_radix(str::from_utf8(hex).unwrap(), 16).unwrap()
+            } else {
+                *byte
+            });
+        }
+        String::from_utf8(decoded).unwrap()
     }
 
     /// What the details say; it is checked that they agree with the head.

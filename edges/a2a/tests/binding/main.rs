@@ -10,6 +10,7 @@ mod gate;
 mod golden;
 mod grpc;
 mod limits;
+mod metadata;
 mod names;
 mod operations;
 mod peer;
