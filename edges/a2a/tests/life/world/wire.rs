@@ -7,7 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, Either, FutureExt, select};
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
 use portcullis::Principal;
@@ -138,7 +138,9 @@ where
             let mut died = died(cut);
             Ok(match select(service.oneshot(request), &mut died).await {
                 Either::Left((Ok(response), _)) => {
-                    response.map(|body| Cut { body, died }.boxed_unsync())
+                    let is_stream = response.headers()[CONTENT_TYPE] == "text/event-stream";
+                    let ends = is_stream.then_some(false);
+                    response.map(|body| Cut { body, died, ends }.boxed_unsync())
                 }
                 Either::Right(_) => nobody(),
             })
@@ -162,6 +164,19 @@ fn died(mut cut: watch::Receiver<bool>) -> BoxFuture<'static, ()> {
 struct Cut<B> {
     body: B,
     died: BoxFuture<'static, ()>,
+    /// Of an event stream: whether the last event has come. Clients may go then, so it is seen here
+    /// that the server ends it too (A2A-OP-58).
+    ends: Option<bool>,
+}
+
+/// Whether this is the end of a task, as a stream tells it.
+fn is_last(event: &[u8]) -> bool {
+    let event = std::str::from_utf8(event).expect("JSON");
+    let states = ["COMPLETED", "FAILED", "CANCELED", "REJECTED"];
+    event.contains(r#""statusUpdate""#)
+        && states
+            .iter()
+            .any(|state| event.contains(&format!(r#""state":"TASK_STATE_{state}""#)))
 }
 
 impl<B: Body<Data = Bytes, Error = Infallible> + Unpin> Body for Cut<B> {
@@ -175,9 +190,23 @@ impl<B: Body<Data = Bytes, Error = Infallible> + Unpin> Body for Cut<B> {
         if self.died.poll_unpin(cx).is_ready() {
             return Poll::Ready(Some(Err("the server died".into())));
         }
-        Pin::new(&mut self.body)
-            .poll_frame(cx)
-            .map_err(|never| match never {})
+        if self.ends == Some(true) {
+            return Poll::Ready(None);
+        }
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(event) = frame.data_ref()
+            && self.ends.is_some()
+            && is_last(event)
+        {
+            let rest = Pin::new(&mut self.body).poll_frame(cx);
+            assert!(
+                matches!(rest, Poll::Ready(None)),
+                "a stream goes on behind {event:?}"
+            );
+            self.ends = Some(true);
+        }
+        polled.map_err(|never| match never {})
     }
 
     fn is_end_stream(&self) -> bool {
