@@ -41,9 +41,15 @@ impl Served {
     }
 
     /// Begins a turn; what follows the head of the response is read from the connection.
-    fn connect(&self, target: &str, headers: &str, text: &str) -> BufReader<TcpStream> {
+    fn connect(
+        &self,
+        target: &str,
+        headers: &str,
+        session: &str,
+        text: &str,
+    ) -> BufReader<TcpStream> {
         let address = self.url.trim_start_matches("http://").trim_end_matches('/');
-        let body = format!(r#"{{"scope":{{"session":"{text}"}},"prompt":{{"text":"{text}"}}}}"#);
+        let body = format!(r#"{{"scope":{{"session":"{session}"}},"prompt":{{"text":"{text}"}}}}"#);
         let mut connection = TcpStream::connect(address).expect("it listens");
         write!(
             connection,
@@ -55,17 +61,20 @@ impl Served {
         BufReader::new(connection)
     }
 
-    /// The status, the head, and the events of a turn.
     fn ask(&self, target: &str, headers: &str) -> (u16, String, Vec<AgentEvent>) {
-        let mut answer = String::new();
-        let mut connection = self.connect(target, headers, "hello");
-        connection.read_to_string(&mut answer).expect("an answer");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a body");
-        let status = head[9..12].parse().expect("a status");
-        let events = body.lines().filter(|line| line.starts_with("{\"type\""));
-        let events = events.map(|line| AgentEvent::from_json(line).expect("an event"));
-        (status, head.to_owned(), events.collect())
+        read(self.connect(target, headers, "s", "hello"))
     }
+}
+
+/// The status, the head, and the events of a turn.
+fn read(mut connection: BufReader<TcpStream>) -> (u16, String, Vec<AgentEvent>) {
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).expect("an answer");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a body");
+    let status = head[9..12].parse().expect("a status");
+    let events = body.lines().filter(|line| line.starts_with("{\"type\""));
+    let events = events.map(|line| AgentEvent::from_json(line).expect("an event"));
+    (status, head.to_owned(), events.collect())
 }
 
 impl Drop for Served {
@@ -176,6 +185,49 @@ fn keys_are_asked_for_at_both() {
     assert_eq!(status, 401);
 }
 
+/// Every edge calls a conversation the same, so it goes on through another one; and only for its owner.
+#[test]
+fn a_conversation_goes_on_over_the_other_edge() {
+    let dir = TempDir::new().expect("a directory");
+    let at = dir.path().to_str().expect("text");
+    let file = dir.path().join("keys.txt");
+    let file = file.to_str().expect("text");
+    let [ann, bob] = ["ann", "bob"].map(|name| {
+        let made = portcullis().args(["key", file, name]).output().unwrap();
+        let key = String::from_utf8(made.stdout).expect("a key");
+        key.trim().to_owned()
+    });
+    let desk = [
+        "--plain",
+        "--api-keys",
+        file,
+        "--engine",
+        "desk",
+        "--dir",
+        at,
+    ];
+    let desk = Served::start(&[], &desk);
+    let called = portcullis()
+        .env("PORTCULLIS_KEY", &ann)
+        .args(["call", &desk.url, "--context", "c-1", "what is 12*34?"])
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8_lossy(&called.stdout).contains("408"),
+        "{called:?}"
+    );
+    let goes_on = |key: &str, session: &str| {
+        let header = format!("authorization: Bearer {key}\r\n");
+        let turn = desk.connect("/v1/turns", &header, session, "and that in hex?");
+        let (status, _, events) = read(turn);
+        assert_eq!(status, 200);
+        text(&events).contains("0x198")
+    };
+    assert!(goes_on(&ann, "c-1"));
+    assert!(!goes_on(&ann, "c-2"), "another conversation");
+    assert!(!goes_on(&bob, "c-1"), "another owner");
+}
+
 /// A caller that hangs up stops the program behind two gates; one that asked for it does not.
 #[test]
 fn a_caller_that_hangs_up() {
@@ -200,7 +252,7 @@ fn a_caller_that_hangs_up() {
     let gate = ["--plain", "--engine", "plain", "--upstream", &upstream];
     let gate = Served::start(&[], &gate);
     let begin = |served: &Served, target: &str, text: &str| {
-        let mut connection = served.connect(target, "", text);
+        let mut connection = served.connect(target, "", text, text);
         let mut line = String::new();
         while !line.contains("begun") {
             line.clear();

@@ -182,7 +182,7 @@ async fn ask_node(questions: &str) -> Vec<Vec<String>> {
     input.write_all(questions.as_bytes()).await.unwrap();
     drop(input);
     let output = node.wait_with_output();
-    let output = tokio::time::timeout(std::time::Duration::from_secs(60), output);
+    let output = tokio::time::timeout(std::time::Duration::from_secs(240), output);
     let output = output.await.expect("it ends").unwrap();
     assert!(output.status.success());
     let lines = str::from_utf8(&output.stdout).unwrap().lines();
