@@ -17,7 +17,7 @@ pub(crate) struct Args {
 const EXIT_CODES: &str = "\
 Exit codes:
   0    it went well
-  1    the turn failed, or the demo did not come out as said
+  1    the turn failed, the demo did not come out as said, or the card is not good
   2    the arguments make no sense
   3    the server cannot be reached, or speaks something else
   4    there is nothing to serve: the address, the store, the directory or the program
@@ -40,6 +40,9 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// List, read or cancel the tasks of an agent. PORTCULLIS_KEY is sent along as with `call`.
     Tasks(TasksArgs),
+    /// Print the card of an agent, and what is wrong with it: from the address of the agent, or from a
+    /// file. PORTCULLIS_KEY is sent along as with `call`.
+    Card(CardArgs),
     /// Make an API key: its line goes into a file for `serve --api-keys`, which may be in use, and
     /// the key is printed, this once.
     Key(KeyArgs),
@@ -103,6 +106,13 @@ pub(crate) struct ServeArgs {
     /// For how many seconds a turn of the plain edge may go on without its caller, if that asks for it.
     #[arg(long, value_name = "SECONDS", requires = "plain", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) plain_grace: Option<u64>,
+    /// Sign the card with this private key: P-256 or Ed25519, a PEM file, as
+    /// `openssl genpkey -algorithm ed25519` writes it. What verifies it is printed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sign_key: Option<PathBuf>,
+    /// The id of that key, if not its thumbprint.
+    #[arg(long, value_name = "ID", requires = "sign_key")]
+    pub(crate) sign_key_id: Option<String>,
     /// Serve over TLS with this certificate, a PEM file with its chain; it is read again when it
     /// changes.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -259,6 +269,25 @@ fn state(word: &str) -> Result<TaskState, String> {
     TaskState::from_name(&format!("TASK_STATE_{name}"))
         .filter(|state| *state != TaskState::Unknown)
         .ok_or_else(|| "say for instance working, input-required, completed or failed".to_owned())
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct CardArgs {
+    /// The address of the agent, or a file.
+    #[arg(value_name = "URL|FILE")]
+    pub(crate) card: String,
+    /// Print the card as it is, in JSON. What is wrong with it goes to standard error, as without.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Believe only a card that is signed by one of the --key.
+    #[arg(long, requires = "key")]
+    pub(crate) verify: bool,
+    /// The public keys to believe: a file with a JSON Web Key, or a set of them.
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub(crate) key: Option<PathBuf>,
+    /// Trust the certificates of this file too, a PEM file: those of a private network.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
 }
 
 #[derive(ClapArgs, Debug)]

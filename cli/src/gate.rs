@@ -7,6 +7,7 @@ use portcullis_a2a::{
     log::{Limits, Retention},
     model::{AgentCard, AgentSkill},
     server::Server,
+    signing::CardSigner,
 };
 use portcullis_http::server::{Detach, TurnService};
 use portcullis_net::Tls;
@@ -82,6 +83,8 @@ pub(crate) struct Surroundings {
     pub(crate) guard: Option<Guard>,
     /// Who may say where a request comes from.
     pub(crate) proxies: Proxies,
+    /// Who signs the card, if anybody does.
+    pub(crate) signer: Option<CardSigner>,
     /// Where webhooks may be, if there are any.
     pub(crate) webhooks: Option<Webhooks>,
     /// The plain edge, if there is one.
@@ -123,6 +126,7 @@ impl Gate {
             url: public,
             guard,
             proxies,
+            signer,
             webhooks,
             plain,
             database,
@@ -146,6 +150,9 @@ impl Gate {
         let mut builder = Server::agent_builder(agent, card);
         if let Some(push) = push {
             builder = builder.push(push);
+        }
+        if let Some(signer) = signer {
+            builder = builder.sign_cards(signer);
         }
         if let Some(database) = database {
             let log = SqliteLog::new(database, Retention::default(), Limits::default())

@@ -3,6 +3,7 @@
 
 mod args;
 mod call;
+mod card;
 mod complaint;
 mod demo;
 pub mod desk;

@@ -10,7 +10,7 @@ use clap::Parser;
 
 use crate::{
     args::{Args, Command},
-    call,
+    call, card,
     complaint::Complaint,
     demo, key, serve, tasks,
 };
@@ -20,7 +20,7 @@ use crate::{
 /// | exit code | |
 /// |---|---|
 /// | 0 | it went well |
-/// | 1 | the turn failed, or the demo did not come out as said |
+/// | 1 | the turn failed, the demo did not come out as said, or the card is not good |
 /// | 2 | the arguments make no sense |
 /// | 3 | the server cannot be reached, or speaks something else |
 /// | 4 | there is nothing to serve: the address, the store, the directory or the program |
@@ -42,6 +42,7 @@ pub fn run() -> ExitCode {
             Command::Serve(args) => serve::run(*args).await,
             Command::Call(args) => call::run(args).await,
             Command::Tasks(args) => tasks::run(args).await,
+            Command::Card(args) => card::run(args).await,
             Command::Key(args) => key::run(&args),
         }
     });

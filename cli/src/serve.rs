@@ -1,4 +1,6 @@
 use std::{
+    error::Error,
+    fs,
     io::{self, Write},
     process::ExitCode,
     sync::Arc,
@@ -6,6 +8,7 @@ use std::{
 };
 
 use portcullis::BoxAgent;
+use portcullis_a2a::signing::CardSigner;
 use portcullis_layers::{
     ServiceBuilderExt,
     auth::{ApiKeys, AuthLayer},
@@ -44,6 +47,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     let (engine, about) = engine(&args, database.as_ref())?;
     let around = surroundings(&args, database)?;
     let guarded = around.guard.is_some();
+    let signed = around
+        .signer
+        .as_ref()
+        .map(|signer| format!("card: signed; verify it with {}\n", signer.jwk()))
+        .unwrap_or_default();
     let rate = args.rate.map(rate_limit).transpose()?;
     let name = about.name.clone();
     let sessions = SessionDesk::new();
@@ -79,7 +87,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<ExitCode, Complaint> {
     let said = writeln!(
         io::stdout(),
         "{name} is at {url}\nstack: catch, {auth}trace, session gate, {rate}concurrency ({turns} turns), budget ({tools} tools a turn), \
-         timeout ({seconds} s a turn), session window, conform\ntasks: {store}\n{plain}try: {itself} call {url} \"{example}\"",
+         timeout ({seconds} s a turn), session window, conform\ntasks: {store}\n{signed}{plain}try: {itself} call {url} \"{example}\"",
         itself = itself(),
         url = gate.url(),
         auth = if guarded { "auth (API keys), " } else { "" },
@@ -130,6 +138,7 @@ fn surroundings(args: &ServeArgs, database: Option<Database>) -> Result<Surround
         url: args.public_url.clone(),
         guard,
         proxies: Proxies::new(&args.trust_proxy),
+        signer: signer(args)?,
         webhooks: args.webhooks,
         plain: args.plain.as_ref().map(|path| Plain {
             path: path.clone(),
@@ -137,6 +146,22 @@ fn surroundings(args: &ServeArgs, database: Option<Database>) -> Result<Surround
         }),
         database,
     })
+}
+
+/// Who signs the card.
+fn signer(args: &ServeArgs) -> Result<Option<CardSigner>, Complaint> {
+    let Some(file) = &args.sign_key else {
+        return Ok(None);
+    };
+    let no_key = |error: Box<dyn Error + Send + Sync>| {
+        Complaint::nothing_to_serve(format!("no key to sign with in {}", file.display()), error)
+    };
+    let pem = fs::read_to_string(file).map_err(|error| no_key(error.into()))?;
+    let mut signer = CardSigner::from_pem(&pem).map_err(|error| no_key(error.into()))?;
+    if let Some(id) = &args.sign_key_id {
+        signer = signer.key_id(id);
+    }
+    Ok(Some(signer))
 }
 
 /// So many turns a minute for each principal, or for each address of those whom nobody knows.

@@ -117,6 +117,9 @@ pub(crate) fn complain(url: &str, error: CallError) -> Complaint {
         CallError::Status { .. } | CallError::Protocol(_) => {
             Complaint::unreachable(format!("{url} is no A2A 1.0 agent"), error)
         }
+        CallError::Untrusted(cause) => {
+            Complaint::failed(format!("the card of {url} is not to be believed: {cause}"))
+        }
         CallError::Cut {
             task_id: Some(task_id),
             ..

@@ -1,11 +1,16 @@
 //! Signatures over cards: the golden bytes of EX-24, and what must not verify.
 
+use base64::Engine;
 use portcullis_a2a::{
-    model::{AgentCapabilities, AgentCard, AgentExtension, AgentInterface},
+    model::{AgentCapabilities, AgentCard, AgentExtension, AgentInterface, decode_response},
     signing::{
         CardSigner, Form, PublicKey, TrustedKeys, VerifyError, canonical_card, verify_card,
         verify_card_leniently,
     },
+};
+use ring::{
+    rand::SystemRandom,
+    signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair},
 };
 use serde_json::{Value, json};
 
@@ -249,5 +254,61 @@ fn keys_for_other_things_are_refused() {
         r#"{"kty":"OKP","crv":"Ed25519"}"#,
     ] {
         PublicKey::from_jwk(jwk).unwrap_err();
+    }
+}
+
+/// A key as it lies in a file: that of EX-24 signs as there, under the name that one sets.
+#[test]
+fn ex_24_a_key_in_pem() {
+    let pem = |pkcs8: &[u8]| {
+        let body = base64::prelude::BASE64_STANDARD.encode(pkcs8);
+        let (first, rest) = body.split_at(40);
+        format!(
+            "# a comment\r\n-----BEGIN PRIVATE KEY-----\r\n{first}\r\n{rest}\r\n-----END PRIVATE KEY-----\r\n"
+        )
+    };
+    // What OpenSSL writes: the seed and nothing else.
+    let mut pkcs8 = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20".to_vec();
+    pkcs8.extend(0..32);
+    let signer = CardSigner::from_pem(&pem(&pkcs8)).unwrap();
+    // RFC 7638 over the public key of EX-24.
+    let bare = r#"{"crv":"Ed25519","kty":"OKP","x":"A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"}"#;
+    let thumbprint = ring::digest::digest(&ring::digest::SHA256, bare.as_bytes());
+    let thumbprint = base64::prelude::BASE64_URL_SAFE_NO_PAD.encode(thumbprint);
+    assert_eq!(signer.thumbprint(), thumbprint);
+    let jwk: Value = serde_json::from_str(&signer.jwk()).unwrap();
+    assert_eq!(jwk["kid"], thumbprint.as_str());
+    let mut card: AgentCard = decode_response(CARD).unwrap();
+    card.signatures.clear();
+    signer.key_id("ed-1").sign(&mut card).unwrap();
+    assert_eq!(card.signatures[0].protected, ED25519.0);
+    assert_eq!(card.signatures[0].signature, ED25519.1);
+
+    let p256 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
+    let signer = CardSigner::from_pem(&pem(p256.unwrap().as_ref())).unwrap();
+    let keys = TrustedKeys::from_jwks(&format!(r#"{{"keys": [{}]}}"#, signer.jwk())).unwrap();
+    signer.sign(&mut card).unwrap();
+    let received = serde_json::to_string(&card).unwrap();
+    assert_eq!(
+        verify_card(&received, &keys).unwrap().key_id(),
+        signer.thumbprint()
+    );
+}
+
+#[test]
+fn what_is_no_key_in_pem_is_told() {
+    for pem in [
+        "",
+        "-----BEGIN PRIVATE KEY-----\nAAAA",
+        "-----BEGIN PRIVATE KEY-----\n!\n-----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+        "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----",
+    ] {
+        let error = CardSigner::from_pem(pem).unwrap_err();
+        assert!(
+            error.to_string().starts_with("the key cannot be used: "),
+            "{error}"
+        );
+        assert!(!error.to_string().contains("AAAA"), "{error}");
     }
 }

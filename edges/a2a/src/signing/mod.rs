@@ -26,6 +26,7 @@
 mod canonical;
 mod header;
 mod key;
+mod pem;
 mod schema;
 mod signer;
 mod signers;

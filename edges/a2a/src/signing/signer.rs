@@ -71,6 +71,13 @@ impl CardSigner {
             .to_vec()
     }
 
+    /// Another id for the key.
+    #[must_use]
+    pub fn key_id(mut self, key_id: impl Into<String>) -> Self {
+        self.key_id = key_id.into();
+        self
+    }
+
     /// Where the public key is published: the address of a JSON Web Key Set.
     #[must_use]
     pub fn jku(mut self, url: impl Into<String>) -> Self {
@@ -90,21 +97,40 @@ impl CardSigner {
     /// The public key as a JSON Web Key, to be published.
     #[must_use]
     pub fn jwk(&self) -> String {
-        let encode = |bytes: &[u8]| BASE64_URL_SAFE_NO_PAD.encode(bytes);
-        let jwk = match &*self.key {
-            Key::Es256(key) => {
-                let point = key.public_key().as_ref();
-                serde_json::json!({
-                    "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": self.key_id,
-                    "x": encode(&point[1..33]), "y": encode(&point[33..]),
-                })
-            }
-            Key::EdDsa(key) => serde_json::json!({
-                "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": self.key_id,
-                "x": encode(key.public_key().as_ref()),
-            }),
-        };
+        let (kind, curve, x, y) = self.coordinates();
+        let mut jwk = serde_json::json!({
+            "kty": kind, "crv": curve, "alg": self.algorithm(), "use": "sig", "kid": self.key_id, "x": x,
+        });
+        if let Some(y) = y {
+            jwk["y"] = y.into();
+        }
         jwk.to_string()
+    }
+
+    /// What makes the key, in the one form that a thumbprint is of (RFC 7638, section 3).
+    pub(super) fn bare_jwk(&self) -> String {
+        let (kind, curve, x, y) = self.coordinates();
+        let y = y.map(|y| format!(r#","y":"{y}""#)).unwrap_or_default();
+        format!(r#"{{"crv":"{curve}","kty":"{kind}","x":"{x}"{y}}}"#)
+    }
+
+    fn coordinates(&self) -> (&'static str, &'static str, String, Option<String>) {
+        let encode = |bytes: &[u8]| BASE64_URL_SAFE_NO_PAD.encode(bytes);
+        match &*self.key {
+            Key::Es256(key) => {
+                // One byte says that both follow.
+                let (x, y) = key.public_key().as_ref()[1..].split_at(32);
+                ("EC", "P-256", encode(x), Some(encode(y)))
+            }
+            Key::EdDsa(key) => ("OKP", "Ed25519", encode(key.public_key().as_ref()), None),
+        }
+    }
+
+    fn algorithm(&self) -> &'static str {
+        match &*self.key {
+            Key::Es256(_) => "ES256",
+            Key::EdDsa(_) => "EdDSA",
+        }
     }
 
     /// Adds a signature over the card as it is now. Later changes of the card make it
@@ -119,11 +145,7 @@ impl CardSigner {
         let text = serde_json::to_string(card).expect("the model always encodes");
         let payload = canonical_card(&text, Form::Strict).map_err(SigningError::Card)?;
         let header = Header {
-            alg: match &*self.key {
-                Key::Es256(_) => "ES256",
-                Key::EdDsa(_) => "EdDSA",
-            }
-            .to_owned(),
+            alg: self.algorithm().to_owned(),
             jku: self.jku.clone(),
             kid: self.key_id.clone(),
             typ: Some("JOSE".to_owned()),
