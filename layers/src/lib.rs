@@ -89,7 +89,7 @@ assert_eq!(answer.text, "hello");
 //! | `passthrough` | by hand | unknown events go around a layer |
 //! | `optional` | | a layer that is there or is not |
 //! | `boxed` | by hand | one type for everything below |
-//! | `balance` | by hand | one agent made of many: load counts to the end of each turn |
+//! | `balance` | by hand | one agent made of many: load counts to the end of each turn, replicas that fail are left alone, sessions stay |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;

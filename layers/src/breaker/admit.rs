@@ -39,18 +39,8 @@ impl<K: Clone + Eq + Hash> Future for Admit<K> {
     fn poll(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Self::Output> {
         let (scope, prompt) = self.request.take().expect("polled after completion");
         let breaker = &self.breaker;
-        let admitted = breaker.desk.admit(&breaker.key.ask(&scope));
-        Poll::Ready(match admitted {
-            Ok(ticket) => Ok((
-                scope,
-                prompt,
-                Judged {
-                    ticket,
-                    failed: breaker.failed.clone(),
-                    dropped: breaker.dropped.clone(),
-                    answered: false,
-                },
-            )),
+        Poll::Ready(match breaker.judge(&breaker.key.ask(&scope)) {
+            Ok(judged) => Ok((scope, prompt, judged)),
             Err(remaining) => {
                 let text = "the agent fails too often and is left alone for a while";
                 let failure = Failure::with_code(FailureCode::UNAVAILABLE, text);

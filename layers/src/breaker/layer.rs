@@ -1,4 +1,4 @@
-use std::{fmt, hash::Hash, sync::Arc};
+use std::{fmt, hash::Hash, sync::Arc, time::Duration};
 
 use portcullis::{Admitted, Failure, Policy, Prompt, Scope};
 use tower_layer::Layer;
@@ -102,7 +102,31 @@ impl<K> BreakerLayer<K> {
     }
 }
 
+#[cfg(feature = "balance")]
+impl BreakerLayer<Arc<str>> {
+    /// One breaker for each replica of a [`Balance`](crate::balance::Balance), by its name.
+    ///
+    /// # Errors
+    ///
+    /// When the settings make no sense.
+    pub fn of_replicas(settings: Settings) -> Result<Self, InvalidBreaker> {
+        // The balance says which one it is about.
+        Self::keyed(settings, |_| Arc::from(""))
+    }
+}
+
 impl<K: Clone + Eq + Hash> BreakerLayer<K> {
+    /// Lets a turn through that is judged by its end, or says for how long none will be.
+    pub(crate) fn judge(&self, key: &K) -> Result<Judged<K>, Duration> {
+        let ticket = self.desk.admit(key)?;
+        Ok(Judged {
+            ticket,
+            failed: self.failed.clone(),
+            dropped: self.dropped.clone(),
+            answered: false,
+        })
+    }
+
     /// How the breaker of a key stands, for a gauge or a health check. One that nobody
     /// knows is closed.
     #[must_use]
