@@ -1,6 +1,8 @@
 //! An agent behind a server behind an agent, over each binding.
 
+mod bridge;
 mod credentials;
+mod suite;
 
 use std::{future::pending, time::Duration};
 
@@ -11,7 +13,7 @@ use portcullis::{
 };
 use portcullis_a2a::{
     binding::{Layout, OnePort},
-    client::{Binding, Client},
+    client::{Binding, Client, Transport},
     model::{AgentCard, ListTasksRequest, TaskState},
     remote::RemoteAgent,
     server::{Coalescing, Server},
@@ -36,17 +38,28 @@ fn gate(binding: Binding, agent: BoxAgent) -> BoxAgent {
 }
 
 fn client(binding: Binding, agent: BoxAgent) -> Client<OnePort> {
-    let card = AgentCard::of_interfaces("n", "d", Layout::new().interfaces("http://in.process"));
+    let origin = "http://in.process";
+    client_over(binding, serve(origin, agent), origin)
+}
+
+/// A server of an agent.
+fn serve(origin: &str, agent: BoxAgent) -> OnePort {
+    let card = AgentCard::of_interfaces("n", "d", Layout::new().interfaces(origin));
     let server = Server::agent_builder(agent, card)
         .coalescing(Coalescing::NONE)
         .build();
+    OnePort::new(server)
+}
+
+/// A client of a server that has all bindings on one port.
+fn client_over<T: Transport>(binding: Binding, transport: T, origin: &str) -> Client<T> {
     let path = if binding == Binding::Rest {
         "/rest"
     } else {
         "/"
     };
-    let url = format!("http://in.process{path}").parse().unwrap();
-    Client::over(binding, OnePort::new(server), url)
+    let url = format!("{origin}{path}").parse().unwrap();
+    Client::over(binding, transport, url)
 }
 
 #[tokio::test(start_paused = true)]
