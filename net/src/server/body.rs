@@ -10,7 +10,7 @@ use pin_project::pin_project;
 
 use super::serve::Stopped;
 
-/// The body of a response: a stream of events or of gRPC messages ends, cleanly and at once, when
+/// The body of a response: a stream of events, of JSON lines or of gRPC messages ends, cleanly and at once, when
 /// the server is told to stop. Any other body is finished first.
 ///
 /// A stream may have no end of its own, and a shutdown must not wait for one (O-D04). What ends a
@@ -31,14 +31,22 @@ impl<B> StreamBody<B> {
         let content_type = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
         let is = |prefix: &[u8]| content_type.is_some_and(|value| value.starts_with(prefix));
         let is_grpc = is(b"application/grpc");
+        let is_stream = is_grpc || STREAMS.iter().any(|media_type| is(media_type));
         Self {
             inner,
-            stop: (is_grpc || is(b"text/event-stream")).then(|| stop.clone()),
+            stop: is_stream.then(|| stop.clone()),
             is_grpc,
             ended: false,
         }
     }
 }
+
+/// What may have no end of its own, beside gRPC.
+const STREAMS: [&[u8]; 3] = [
+    b"text/event-stream",
+    b"application/x-ndjson",
+    b"application/jsonl",
+];
 
 impl<B: Body> Body for StreamBody<B> {
     type Data = B::Data;

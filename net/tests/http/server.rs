@@ -110,21 +110,22 @@ async fn a_connection_that_says_nothing_is_closed() {
 #[tokio::test(start_paused = true)]
 async fn a_silent_stream_ends_cleanly_at_the_stop() {
     // O-D04
-    let (dial, stop, served) = start(Server::new());
-    let mut io = dial.connect().await;
-    io.write_all(b"GET /events HTTP/1.1\r\nhost: h\r\n\r\n")
-        .await
-        .unwrap();
-    read_until(&mut io, "data: 1\n\n").await;
-    let began = Instant::now();
-    stop.send(()).unwrap();
-    let rest = read_rest(&mut io).await;
-    assert!(
-        rest.ends_with("0\r\n\r\n"),
-        "the last chunk is there: {rest:?}"
-    );
-    served.await.unwrap();
-    assert_eq!(began.elapsed(), Duration::ZERO);
+    for path in ["/events", "/lines"] {
+        let (dial, stop, served) = start(Server::new());
+        let mut io = dial.connect().await;
+        let request = format!("GET {path} HTTP/1.1\r\nhost: h\r\n\r\n");
+        io.write_all(request.as_bytes()).await.unwrap();
+        read_until(&mut io, "data: 1\n\n").await;
+        let began = Instant::now();
+        stop.send(()).unwrap();
+        let rest = read_rest(&mut io).await;
+        assert!(
+            rest.ends_with("0\r\n\r\n"),
+            "the last chunk is there: {rest:?}"
+        );
+        served.await.unwrap();
+        assert_eq!(began.elapsed(), Duration::ZERO, "{path}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

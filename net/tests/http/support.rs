@@ -52,11 +52,14 @@ impl Listener for Pipes {
     }
 }
 
-/// `/events` is a silent stream, `/stuck` never answers, anything else says hello.
+/// `/events` and `/lines` are silent streams, `/stuck` never answers, anything else says hello.
 pub(crate) async fn hello(request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
     let response = match request.uri().path() {
         "/events" => Response::builder()
             .header("content-type", "text/event-stream")
+            .body(Silent { said: false }.boxed_unsync()),
+        "/lines" => Response::builder()
+            .header("content-type", "application/x-ndjson")
             .body(Silent { said: false }.boxed_unsync()),
         "/stuck" => std::future::pending().await,
         "/away" => Response::builder()

@@ -40,7 +40,7 @@ impl Detach {
     }
 
     /// How many turns of one owner may be without a reader. One more ends the one that was left
-    /// first.
+    /// first. Callers whom nobody knows are one owner.
     #[must_use]
     pub const fn turns_per_owner(mut self, limit: usize) -> Self {
         self.turns_per_owner = limit;
