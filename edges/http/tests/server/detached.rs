@@ -70,7 +70,7 @@ fn detaching(query: &str, who: Option<&str>) -> Request<Full<Bytes>> {
     of_owner(Method::POST, query, who, None)
 }
 
-fn of_owner(
+pub(crate) fn of_owner(
     method: Method,
     query: &str,
     who: Option<&str>,
@@ -96,7 +96,7 @@ fn of_owner(
 }
 
 /// The turn's own query, as the head says it.
-fn place(response: &Response<ResponseBody>) -> String {
+pub(crate) fn place(response: &Response<ResponseBody>) -> String {
     assert_eq!(response.status(), 200);
     let place = response.headers()["content-location"].to_str().unwrap();
     place.strip_prefix('?').expect("a query").to_owned()

@@ -9,6 +9,7 @@ mod scope;
 mod sockets;
 mod streams;
 mod support;
+mod visits;
 
 #[expect(dead_code, reason = "bodies hold no events")]
 #[path = "../../../../tests/wire_props/arbitrary.rs"]

@@ -21,7 +21,7 @@ pub struct Detach {
 
 impl Detach {
     /// For so long at most after the connection is gone. 256 turns without a reader, 16 of each
-    /// owner, and 1 MiB of events a turn, of which one more event may come.
+    /// owner, and 1 MiB of a turn's events each way.
     #[must_use]
     pub const fn new(grace: Duration) -> Self {
         Self {
@@ -47,8 +47,9 @@ impl Detach {
         self
     }
 
-    /// How many bytes of events a turn keeps: those that were read, so that a reader that lost the last
-    /// ones can have them again, and those that nobody has read.
+    /// How many bytes of events a turn keeps of those that were read, so that a reader that lost the
+    /// last ones can have them again; and of those that nobody has read, which are never let go: the
+    /// turn waits instead. Each may be exceeded by one event.
     #[must_use]
     pub const fn room(mut self, bytes: usize) -> Self {
         self.room = bytes;

@@ -116,14 +116,6 @@ impl Record {
         state.bytes += size(&line);
         state.unread += size(&line);
         state.lines.push_back(line);
-        // What was read goes first, and nothing else goes.
-        while state.bytes > self.room && state.first < state.next {
-            let Some(oldest) = state.lines.pop_front() else {
-                break;
-            };
-            state.bytes -= size(&oldest);
-            state.first += 1;
-        }
         wake(&mut state.wakes_reader);
     }
 
@@ -171,6 +163,7 @@ impl Record {
             let number = state.next;
             state.next += 1;
             state.unread -= size(&line);
+            state.trim(self.room);
             return Poll::Ready(Some((number, line)));
         }
         if state.ended {
@@ -189,7 +182,6 @@ impl Record {
             return false;
         }
         state.left = Some(Instant::now());
-        state.waits = false;
         state.wakes_reader = None;
         wake(&mut state.wakes_run);
         true
@@ -203,6 +195,17 @@ impl Record {
 }
 
 impl State {
+    /// Lets go what was read, but for the last of it: whoever was cut may not have got that.
+    fn trim(&mut self, room: usize) {
+        while let Some(oldest) = self.lines.front()
+            && self.bytes - self.unread >= room + size(oldest)
+        {
+            self.bytes -= size(oldest);
+            self.lines.pop_front();
+            self.first += 1;
+        }
+    }
+
     fn index_of_next(&self) -> usize {
         usize::try_from(self.next - self.first).unwrap_or(usize::MAX)
     }
