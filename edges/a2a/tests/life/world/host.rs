@@ -136,6 +136,18 @@ impl Host {
         let bound = grace * 2 + Duration::from_secs(2) + self.cast.unit * 20;
         assert!(took <= bound, "the shutdown took {took:?}, not {bound:?}");
         assert_eq!(self.cast.journal.alive(), 0, "turns outlive the shutdown");
+        // Streams have ended, as soon as their readers have come so far (O-D04).
+        let mut patience = PATIENCE;
+        while present.log.bells() > 0 {
+            patience -= 1;
+            assert_ne!(
+                patience,
+                0,
+                "{} streams outlive the shutdown",
+                present.log.bells()
+            );
+            sleep(self.cast.unit).await;
+        }
         drop(present);
         self.crash().await;
     }
