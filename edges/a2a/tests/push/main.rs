@@ -3,6 +3,7 @@
 //! The receiver is a script, time is paused, and the server is the real one.
 
 mod delivery;
+mod leaving;
 mod registration;
 mod support;
 mod wire;

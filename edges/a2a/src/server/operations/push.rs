@@ -30,10 +30,9 @@ impl Server {
             // Nothing will fire, and it can be read (A2A-OP-95).
             registration = registration.retired(Retired::Finished);
         }
-        let stored = self.put(couriers, registration, "taskId").await?;
-        let config = stored.config.clone();
-        couriers.start(stored, None);
-        Ok(config)
+        // Whoever leaves meanwhile may leave a webhook, but none that nothing is delivered to.
+        let stored = couriers.register(registration).await;
+        Ok(self.stored(stored, "taskId")?.config)
     }
 
     /// A2A-OP-98, A2A-OP-99.
@@ -141,7 +140,9 @@ impl Server {
             is_new: known.is_none(),
         };
         // From here on it is removed again, unless the message is taken.
-        inline.registration = Some(self.put(couriers, registration, INLINE).await?);
+        let limits = &self.core().limits.push;
+        let stored = couriers.push.store.put(registration, limits).await;
+        inline.registration = Some(self.stored(stored, INLINE)?);
         Ok(Some(inline))
     }
 
@@ -152,14 +153,12 @@ impl Server {
         config
     }
 
-    async fn put(
+    fn stored(
         &self,
-        couriers: &Couriers,
-        registration: Registration,
+        stored: Result<Registration, PutError>,
         field: &str,
     ) -> Result<Registration, Error> {
-        let limits = &self.core().limits.push;
-        match couriers.push.store.put(registration, limits).await {
+        match stored {
             Ok(stored) => Ok(stored),
             Err(PutError::Unavailable(error)) => Err(check::internal(self.core(), error)),
             // O-P11.

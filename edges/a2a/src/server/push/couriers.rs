@@ -5,12 +5,12 @@ use std::{
 };
 
 use tokio::{
-    sync::watch,
+    sync::{oneshot, watch},
     task::{AbortHandle, JoinSet},
     time::timeout,
 };
 
-use super::{Push, PushStats, Registration, courier::Courier};
+use super::{Push, PushStats, PutError, Registration, courier::Courier};
 use crate::{
     log::{TaskKey, Unavailable},
     server::core::Core,
@@ -87,6 +87,34 @@ impl Couriers {
             courier.run().await;
         });
         state.by_name.insert(name, (generation, handle));
+    }
+
+    /// Stores a webhook and sends a courier, also where the caller does not wait for that.
+    pub(in crate::server) async fn register(
+        &self,
+        registration: Registration,
+    ) -> Result<Registration, PutError> {
+        let (reply, answer) = oneshot::channel();
+        let limits = &self.core.limits.push;
+        let stored = self.push.store.put(registration, limits);
+        let (push, core) = (self.push.clone(), Arc::clone(&self.core));
+        let (stats, state) = (Arc::clone(&self.stats), Arc::downgrade(&self.state));
+        lock(&self.state).tasks.spawn(async move {
+            let stored = stored.await;
+            if let (Ok(registration), Some(state)) = (&stored, state.upgrade()) {
+                let couriers = Self {
+                    push,
+                    core,
+                    stats,
+                    state,
+                };
+                couriers.start(registration.clone(), None);
+            }
+            // Whoever does not wait any more has dropped the other end.
+            drop(reply.send(stored));
+        });
+        let stopped = |error| Err(Unavailable::new(error).into());
+        answer.await.unwrap_or_else(stopped)
     }
 
     /// Calls a courier back. It begins no other delivery.
