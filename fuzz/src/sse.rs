@@ -19,7 +19,6 @@ pub(crate) fn check(bytes: &[u8], cuts: &[usize]) {
 }
 
 /// Two bytes a cut, then the stream.
-#[allow(dead_code, reason = "of the fuzz target alone")]
 pub(crate) fn check_raw(bytes: &[u8]) {
     let Some((&count, rest)) = bytes.split_first() else {
         return;

@@ -45,4 +45,9 @@ proptest! {
     ) {
         sse::check(&stream, &cuts);
     }
+
+    #[test]
+    fn so_does_what_the_fuzzer_would_make(bytes in collection::vec(any::<u8>(), 0..80)) {
+        sse::check_raw(&bytes);
+    }
 }
