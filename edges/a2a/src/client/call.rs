@@ -12,6 +12,7 @@ use super::{
     events::EventStream,
     exchange::{exchange, has_type, media_type, succeeded, whole},
     params::{Answer, Params},
+    retry::Attempts,
     transport::{ReplyBody, Transport},
 };
 use crate::{
@@ -39,6 +40,25 @@ impl<T: Transport> Client<T> {
         params: &impl Params,
         tenant: &str,
     ) -> Result<String, CallError> {
+        let mut attempts = self.attempts(operation);
+        loop {
+            match self.call_once::<R>(operation, params, tenant).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => attempts.after(error).await?,
+            }
+        }
+    }
+
+    fn attempts(&self, operation: Operation) -> Attempts<'_> {
+        Attempts::new(self.retries.as_ref(), operation)
+    }
+
+    async fn call_once<R: Answer>(
+        &self,
+        operation: Operation,
+        params: &impl Params,
+        tenant: &str,
+    ) -> Result<String, CallError> {
         #[cfg(feature = "grpc")]
         if self.binding == Binding::Grpc {
             return self.over_grpc().call::<R>(operation, params).await;
@@ -49,6 +69,20 @@ impl<T: Transport> Client<T> {
 
     /// A call with an answer that says nothing.
     pub(super) async fn delete(
+        &self,
+        params: &DeleteTaskPushNotificationConfigRequest,
+        tenant: &str,
+    ) -> Result<(), CallError> {
+        let mut attempts = self.attempts(Operation::DeleteTaskPushNotificationConfig);
+        loop {
+            match self.delete_once(params, tenant).await {
+                Ok(()) => return Ok(()),
+                Err(error) => attempts.after(error).await?,
+            }
+        }
+    }
+
+    async fn delete_once(
         &self,
         params: &DeleteTaskPushNotificationConfigRequest,
         tenant: &str,
@@ -75,6 +109,23 @@ impl<T: Transport> Client<T> {
     }
 
     pub(super) async fn stream(
+        &self,
+        operation: Operation,
+        params: &impl Params,
+        tenant: &str,
+        last_event_id: Option<&str>,
+    ) -> Result<EventStream, CallError> {
+        let mut attempts = self.attempts(operation);
+        loop {
+            let once = self.stream_once(operation, params, tenant, last_event_id);
+            match once.await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => attempts.after(error).await?,
+            }
+        }
+    }
+
+    async fn stream_once(
         &self,
         operation: Operation,
         params: &impl Params,

@@ -15,6 +15,7 @@ use super::{
     binding::Binding,
     interface::{self, NoInterface},
     limits::Limits,
+    retry::Retries,
     transport::Transport,
 };
 use crate::model::{AgentCard, AgentInterface};
@@ -32,6 +33,7 @@ pub struct Client<T> {
     pub(super) trace: Option<TraceContext>,
     pub(super) shared: Arc<Shared>,
     pub(super) limits: Limits,
+    pub(super) retries: Option<Retries>,
 }
 
 /// What all clones know of the server.
@@ -67,6 +69,7 @@ impl<T: Transport> Client<T> {
                 subscribes_by_get: AtomicBool::new(false),
             }),
             limits: Limits::DEFAULT,
+            retries: None,
         }
     }
 
@@ -157,6 +160,15 @@ impl<T: Transport> Client<T> {
         self
     }
 
+    /// Makes calls again that failed and may be made again. Without it, none is.
+    ///
+    /// A stream that was cut is another matter: see [`resuming`](Self::resuming).
+    #[must_use]
+    pub fn retrying(mut self, retries: Retries) -> Self {
+        self.retries = Some(retries);
+        self
+    }
+
     /// The most bytes that a reply or an event may have. The default is 8 MiB.
     #[must_use]
     pub const fn limit(mut self, bytes: usize) -> Self {
@@ -221,6 +233,7 @@ impl<T> Client<T> {
             trace: self.trace,
             shared: self.shared,
             limits: self.limits,
+            retries: self.retries,
         }
     }
 

@@ -52,10 +52,12 @@ mod limits;
 #[cfg(feature = "grpc")]
 mod messages;
 mod methods;
+mod pages;
 mod params;
 mod request;
 mod rest;
 mod resume;
+mod retry;
 mod retry_after;
 #[cfg(feature = "grpc")]
 mod status_details;
@@ -73,7 +75,9 @@ pub use self::{
     events::{Event, EventStream},
     interface::NoInterface,
     limits::TooLong,
+    pages::Pages,
     resume::{Resume, ResumedStream},
+    retry::{Retries, Unsent},
     transport::Transport,
 };
 

@@ -6,7 +6,7 @@ use http_body::Body;
 use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
 use tower_service::Service;
 
-use super::BoxError;
+use super::{BoxError, retry::Unsent};
 
 pub(super) type ReplyBody = UnsyncBoxBody<Bytes, BoxError>;
 
@@ -43,7 +43,7 @@ mod sealed {
             let mut service = self.clone();
             poll_fn(|cx| service.poll_ready(cx))
                 .await
-                .map_err(Into::into)?;
+                .map_err(Unsent::new)?;
             let response = service.call(request).await.map_err(Into::into)?;
             Ok(response.map(|body| {
                 body.map_frame(|frame| {

@@ -12,6 +12,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::mpsc,
     task::JoinSet,
+    time::timeout,
 };
 
 /// One thing that the server does.
@@ -100,7 +101,8 @@ impl Raw {
 
     /// How many bytes the next connection that is over has taken.
     pub(crate) async fn taken(&mut self) -> usize {
-        self.taken.recv().await.unwrap()
+        let taken = timeout(Duration::from_secs(10), self.taken.recv()).await;
+        taken.expect("a connection is over").unwrap()
     }
 
     /// How many connections are over and were not asked for.

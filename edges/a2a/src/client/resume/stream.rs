@@ -71,8 +71,11 @@ impl<T: Transport> Client<T> {
     /// # }
     /// ```
     pub fn resuming(&self, stream: EventStream, policy: Resume) -> ResumedStream<T> {
+        let mut client = self.clone();
+        // The policy's tries are enough: two kinds of them would multiply (O-B15).
+        client.retries = None;
         ResumedStream {
-            client: self.clone(),
+            client,
             policy,
             task_id: stream.task_id().map(str::to_owned),
             last_event_id: stream.last_event_id().map(Arc::from),

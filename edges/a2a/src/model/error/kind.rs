@@ -151,6 +151,9 @@ impl ErrorKind {
             401 => Self::Unauthenticated,
             403 => Self::PermissionDenied,
             404 | 405 => Self::MethodNotFound,
+            // Only these refusals had a status of their own in 1.0.0.
+            409 => Self::TaskNotCancelable,
+            415 => Self::ContentTypeNotSupported,
             429 => Self::ResourceExhausted,
             402..=499 => Self::InvalidRequest,
             500 => Self::Internal,
