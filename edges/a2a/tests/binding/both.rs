@@ -10,7 +10,7 @@ use http_body_util::Full;
 use portcullis::Principal;
 use portcullis_a2a::{
     binding::{OnePort, ResponseBody, ResponseFuture},
-    client::{Binding, CallError, Client, EventStream},
+    client::{Binding, CallError, Client, EventStream, Transport},
     model::{
         CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, ErrorKind,
         GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -26,7 +26,7 @@ use tower::Service;
 
 use crate::support::{Rig, Step, card, rig, rig_of};
 
-fn texts(text: &str) -> Vec<Step> {
+pub(crate) fn texts(text: &str) -> Vec<Step> {
     match text {
         "artifact" => vec![
             Step::working(),
@@ -123,7 +123,11 @@ pub(crate) fn value(answer: impl serde::Serialize) -> Value {
 }
 
 /// An operation on a task.
-pub(crate) async fn attempt(client: &Client<As>, operation: Operation, id: &str) -> Answer {
+pub(crate) async fn attempt<T: Transport>(
+    client: &Client<T>,
+    operation: Operation,
+    id: &str,
+) -> Answer {
     Ok(match operation {
         Operation::SendMessage => value(client.send_message(&to(id, "artifact")).await?),
         Operation::SendStreamingMessage => {

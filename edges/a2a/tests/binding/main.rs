@@ -4,6 +4,7 @@ mod bodies;
 mod both;
 mod breaches;
 mod content;
+mod cutting;
 mod envelope;
 mod flaky_log;
 mod gate;
@@ -24,3 +25,4 @@ mod trace;
 #[cfg(feature = "v0_3")]
 mod v0_3;
 mod webhooks;
+mod wires;
