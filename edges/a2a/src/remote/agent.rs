@@ -25,7 +25,7 @@ use super::{
     outgoing,
 };
 use crate::{
-    client::{CallError, Client, Transport},
+    client::{CallError, Client, Resume, Transport},
     model::ErrorKind,
 };
 
@@ -48,6 +48,7 @@ pub struct RemoteAgent<T: Transport> {
     contexts: Arc<dyn Contexts>,
     cleanup: Arc<Cleanup>,
     on_drop: OnDrop,
+    resume: Resume,
 }
 
 impl<T: Transport> RemoteAgent<T> {
@@ -60,6 +61,7 @@ impl<T: Transport> RemoteAgent<T> {
             contexts: Arc::new(MemoryContexts::default()),
             cleanup: Arc::new(Cleanup::new(Duration::from_secs(10))),
             on_drop: OnDrop::Cancel,
+            resume: Resume::never(),
         }
     }
 
@@ -74,6 +76,14 @@ impl<T: Transport> RemoteAgent<T> {
     #[must_use]
     pub const fn on_drop(mut self, on_drop: OnDrop) -> Self {
         self.on_drop = on_drop;
+        self
+    }
+
+    /// How a turn goes on whose connection was cut. By default it does not: it has failed, and a
+    /// layer in front may try another agent.
+    #[must_use]
+    pub const fn resume(mut self, resume: Resume) -> Self {
+        self.resume = resume;
         self
     }
 
@@ -106,6 +116,7 @@ impl<T: Transport> Clone for RemoteAgent<T> {
             contexts: Arc::clone(&self.contexts),
             cleanup: Arc::clone(&self.cleanup),
             on_drop: self.on_drop,
+            resume: self.resume,
         }
     }
 }
@@ -189,7 +200,7 @@ impl<T: Transport> RemoteAgent<T> {
         let ask = |context: &Context| {
             let request = outgoing::request(scope, prompt, context)?;
             let cleanup = (self.on_drop == OnDrop::Cancel).then(|| Arc::clone(&self.cleanup));
-            Ok::<_, Failure>(Call::new(client.clone(), request, cleanup))
+            Ok::<_, Failure>(Call::new(client.clone(), request, self.resume, cleanup))
         };
         let mut call = ask(&before)?;
         let mut first = call.next().await;

@@ -5,41 +5,46 @@ use futures_util::{StreamExt, future::BoxFuture};
 
 use super::cleanup::Cleanup;
 use crate::{
-    client::{CallError, Client, EventStream, Transport},
+    client::{CallError, Client, Resume, ResumedStream, Transport},
     model::{CancelTaskRequest, SendMessageRequest, StreamResponse},
 };
 
 /// One request and its stream. Dropped before its end, it has the task cancelled.
 pub(super) struct Call<T: Transport> {
     client: Client<T>,
-    state: State,
+    state: State<T>,
     /// Who cancels; nobody if the task is to be left.
     cleanup: Option<Arc<Cleanup>>,
 }
 
-enum State {
+enum State<T> {
     /// The server has not answered. Nothing was sent before the first poll.
     Opening {
-        reply: Reply,
+        reply: Reply<T>,
         is_sent: bool,
     },
-    Open(Box<EventStream>),
+    Open(Box<ResumedStream<T>>),
     Over,
 }
 
-type Reply = BoxFuture<'static, Result<EventStream, CallError>>;
+type Reply<T> = BoxFuture<'static, Result<ResumedStream<T>, CallError>>;
 
 impl<T: Transport> Call<T> {
     pub(super) fn new(
         client: Client<T>,
         request: SendMessageRequest,
+        resume: Resume,
         cleanup: Option<Arc<Cleanup>>,
     ) -> Self {
         let sender = client.clone();
+        let reply = async move {
+            let stream = sender.send_streaming_message(&request).await?;
+            Ok(sender.resuming(stream, resume))
+        };
         Self {
             client,
             state: State::Opening {
-                reply: Box::pin(async move { sender.send_streaming_message(&request).await }),
+                reply: Box::pin(reply),
                 is_sent: false,
             },
             cleanup,
@@ -98,7 +103,7 @@ impl<T: Transport> Drop for Call<T> {
 }
 
 /// Cancels what a stream is about; reads on until it says so.
-async fn cancel_stream<T: Transport>(client: Client<T>, mut stream: EventStream) {
+async fn cancel_stream<T: Transport>(client: Client<T>, mut stream: ResumedStream<T>) {
     while stream.task_id().is_none() {
         let Some(Ok(_)) = stream.next().await else {
             return;

@@ -2,6 +2,9 @@
 
 mod bridge;
 mod credentials;
+#[path = "../binding/cutting.rs"]
+mod cutting;
+mod resume;
 mod suite;
 
 use std::{future::pending, time::Duration};
