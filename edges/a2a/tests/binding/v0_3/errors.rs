@@ -69,7 +69,7 @@ async fn malformed_params() {
         ),
         (
             "message/send",
-            json!({"message": says("a")["message"], "configuration": {"historyLength": -1, "blocking": 1}}),
+            json!({"message": says("a")["message"], "configuration": {"blocking": 1, "historyLength": -1}}),
             vec!["configuration.blocking", "configuration.historyLength"],
         ),
         (
