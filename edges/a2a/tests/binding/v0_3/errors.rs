@@ -87,7 +87,7 @@ async fn malformed_params() {
         ),
         (
             "tasks/pushNotificationConfig/set",
-            json!({"taskId": "t", "pushNotificationConfig": {"url": "nowhere", "authentication": {"credentials": "c"}}}),
+            json!({"taskId": "t", "pushNotificationConfig": {"authentication": {"credentials": "c"}, "url": "nowhere"}}),
             vec![
                 "pushNotificationConfig.authentication.schemes",
                 "pushNotificationConfig.url",
